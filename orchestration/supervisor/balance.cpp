@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/balance.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "shared/base/check.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kWhole = 100;  ///< percent
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNsPerSecond = 1e9;
+constexpr std::uint64_t kAwaited = 8;     ///< batches, of which one at least should be back
+constexpr std::uint32_t kWorseLooks = 2;  ///< in a row
+
+}  // namespace
+
+std::uint32_t Balance::look(const Look& now) {
+  MILLRACE_CHECK(percent_ <= kWhole);
+  if (!follow_usable(now)) {
+    before_ = now;
+    return given_ = percent_;
+  }
+  if (!gather(now)) return given_;
+  if (std::exchange(settling_, false)) {
+    gpu_.batches = gpu_.ns = cpu_.batches = cpu_.ns = 0;
+    since_ns_ = since_batches_ = since_shortages_ = 0;
+    return given_;
+  }
+  const std::uint32_t given = given_;
+  const std::uint64_t gpu_did = gpu_.batches, cpu_did = cpu_.batches;
+  const bool gpu_known = judge(gpu_, given, cpu_did, kWhole - given);
+  const bool cpu_known = judge(cpu_, kWhole - given, gpu_did, given);
+  if (percent_ == 0 ? gpu_known : cpu_known) probe_ = 0;
+  if (gpu_did + cpu_did < kBatchesLeast) return shown();
+  const double rate =
+      static_cast<double>(since_batches_) * kNsPerSecond / static_cast<double>(since_ns_);
+  const bool full = since_shortages_ != 0;
+  since_ns_ = since_batches_ = since_shortages_ = 0;
+  if (blocked_looks_ != 0 && --blocked_looks_ == 0) blocked_ = 0;
+  if (!take_back(rate, full)) step_towards(direction());
+  return shown();
+}
+
+/// False: one side has everything, as the other one cannot be used. One that comes back begins with
+/// one percent.
+bool Balance::follow_usable(const Look& now) {
+  const bool gpu = now.gpu.usable, cpu = now.cpu.usable;
+  const bool gpu_came = !std::exchange(gpu_was_usable_, gpu) && gpu;
+  const bool cpu_came = !std::exchange(cpu_was_usable_, cpu) && cpu;
+  if (!gpu && !cpu) return false;
+  if (!gpu || !cpu) {
+    if (percent_ != (gpu ? kWhole : 0)) move_to(gpu ? kWhole : 0);
+    return false;
+  }
+  if (gpu_came) gpu_ = {};
+  if (cpu_came) cpu_ = {};
+  if (gpu_came != cpu_came) move_to(gpu_came ? 1 : kWhole - 1);
+  return true;
+}
+
+/// Adds what has been done since the last look. False: that cannot be said, as there was none, or
+/// counters began anew.
+bool Balance::gather(const Look& now) {
+  const std::optional<Look> before = std::exchange(before_, now);
+  if (!before || now.time_ns <= before->time_ns || now.shortages < before->shortages) return false;
+  const auto grows = [](const Side& a, const Side& b) {
+    return b.batches >= a.batches && b.ns >= a.ns;
+  };
+  if (!grows(before->gpu, now.gpu) || !grows(before->cpu, now.cpu)) return false;
+  const auto add = [](Gathered& side, const Side& a, const Side& b) {
+    side.batches += b.batches - a.batches;
+    side.ns += b.ns - a.ns;
+    return b.batches - a.batches;
+  };
+  since_batches_ += add(gpu_, before->gpu, now.gpu);
+  since_batches_ += add(cpu_, before->cpu, now.cpu);
+  since_ns_ += now.time_ns - before->time_ns;
+  since_shortages_ += now.shortages - before->shortages;
+  return true;
+}
+
+/// True: it is known how long the side takes. One of which nothing came back, while the other one
+/// has done so much that it must have had several, stands still.
+bool Balance::judge(Gathered& side, std::uint32_t share, std::uint64_t other_did,
+                    std::uint32_t rest) {
+  if (side.batches >= kBatchesLeast) {
+    side.time_ns = static_cast<double>(side.ns) / static_cast<double>(side.batches);
+    side.batches = side.ns = 0;
+    return true;
+  }
+  const std::uint64_t awaited = rest == 0 ? 0 : other_did * share / rest;
+  const bool stands = side.batches == 0 && awaited >= kAwaited;
+  if (stands) side.time_ns = kNever;
+  return stands;
+}
+
+int Balance::direction() const {
+  if (!gpu_.time_ns || !cpu_.time_ns) return 0;
+  if (*gpu_.time_ns > *cpu_.time_ns * kBand) return -1;
+  return *cpu_.time_ns > *gpu_.time_ns * kBand ? 1 : 0;
+}
+
+/// Under full load what is done altogether says whether the last moves were good: true, and back,
+/// when it is less than the most that was done since the load became full. Also true, and nothing
+/// moves, while that has been seen once.
+bool Balance::take_back(double rate, bool full) {
+  if (!full) {
+    best_.reset();
+    return false;
+  }
+  if (!best_ || rate >= best_->batches || percent_ == best_->percent) {
+    worse_ = 0;
+    best_ = {percent_, rate};
+    return false;
+  }
+  if (rate >= best_->batches * kWorse) {
+    worse_ = 0;
+    return false;
+  }
+  if (++worse_ < kWorseLooks) return true;  // one look may have met a pause of the source
+  worse_ = 0;
+  blocked_ = percent_ > best_->percent ? 1 : -1;
+  blocked_looks_ = kBlockedLooks;
+  last_direction_ = 0;
+  step_ = 1;
+  move_to(best_->percent);
+  return true;
+}
+
+void Balance::step_towards(int direction) {
+  if (direction == 0) {
+    step_ = 1;
+    return;
+  }
+  if (direction == blocked_) return;
+  if (pause_ != 0) {
+    --pause_;
+    return;
+  }
+  if (direction == last_direction_) {
+    step_ = std::min(step_ * 2, kStepMax);
+    if (step_ > 2) pause_length_ = 1;
+  } else if (last_direction_ != 0) {
+    if (step_ == 1) {
+      pause_ = pause_length_ = std::min(pause_length_ * 2, kPauseMax);
+      last_direction_ = 0;
+      return;
+    }
+    step_ = 1;  // it lies between here and where we come from
+  }
+  last_direction_ = direction;
+  const std::uint32_t room = direction > 0 ? kWhole - percent_ : percent_;
+  const std::uint32_t by = std::min(step_, room);
+  if (by != 0) move_to(direction > 0 ? percent_ + by : percent_ - by);
+}
+
+void Balance::move_to(std::uint32_t percent) {
+  percent_ = given_ = percent;
+  settling_ = true;
+}
+
+/// At either end the side that gets nothing is asked now and then how long it takes.
+std::uint32_t Balance::shown() {
+  given_ = percent_;
+  if (percent_ != 0 && percent_ != kWhole) {
+    probe_ = 0;
+    return given_;
+  }
+  Gathered& asked = percent_ == 0 ? gpu_ : cpu_;
+  if (++probe_ < kProbeEvery) {
+    asked.batches = asked.ns = 0;
+    return given_;
+  }
+  return given_ = percent_ == 0 ? 1 : kWhole - 1;
+}
+
+}  // namespace millrace

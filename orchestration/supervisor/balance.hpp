@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace millrace {
+
+/// Decides how many of a hundred batches of a stage go to a GPU, and how many to the classifiers
+/// beside it (`offload: auto`). A batch should wait for neither side longer than for the other: the
+/// share moves towards the side whose batches are through sooner. A side that gets more than it can
+/// do has a queue and so becomes slow; one that is faster with all of the load gets all of it. Where
+/// both are used their times are alike, and no batch waits in the egress's order for one of the
+/// slower side.
+///
+/// - Steps of 1, 2, 4, 8, 16 percent, one in two looks, as long as the direction stays. Where it
+///   turns they begin with 1; between turns after a step of 1 there are longer and longer pauses.
+/// - While slots run short, a move after which less is done altogether is taken back.
+/// - At 0 and 100 percent the other side gets one of a hundred batches now and then, until it has
+///   been measured.
+/// - A side that cannot be used gets nothing. With no traffic nothing moves.
+///
+/// Pure: told what has been done, reads no clock. A look is a fifth of a second or so.
+class Balance {
+ public:
+  static constexpr std::uint32_t kStart = 50;         ///< percent
+  static constexpr std::uint32_t kStepMax = 16;       ///< percent
+  static constexpr std::uint32_t kProbeEvery = 16;    ///< looks
+  static constexpr std::uint32_t kBatchesLeast = 4;   ///< that a side is judged by
+  static constexpr std::uint32_t kPauseMax = 16;      ///< looks between two turns of one percent
+  static constexpr std::uint32_t kBlockedLooks = 64;  ///< that a direction is left alone for
+  static constexpr double kBand = 1.2;                ///< times that are so much alike are the same
+  static constexpr double kWorse = 0.95;              ///< of what was done before, under full load
+
+  /// What has been done since the start.
+  struct Side {
+    bool usable = false;
+    std::uint64_t batches = 0;
+    std::uint64_t ns = 0;  ///< that they were in the stage, all together
+  };
+  struct Look {
+    Side gpu, cpu;
+    std::uint64_t shortages = 0;  ///< times that no slot was free
+    std::uint64_t time_ns = 0;
+  };
+
+  /// `percent` to the GPU, until something is known.
+  explicit Balance(std::uint32_t percent = kStart) : percent_(percent) {}
+
+  /// Percent of the batches that go to the GPU from now on.
+  std::uint32_t look(const Look& now);
+
+ private:
+  struct Gathered {
+    std::uint64_t batches = 0, ns = 0;
+    std::optional<double>
+        time_ns;  ///< of a batch, when it was known last; infinite: none came back
+  };
+  struct Rate {
+    std::uint32_t percent = 0;
+    double batches = 0;  ///< a second, both sides
+  };
+
+  bool gather(const Look& now);
+  bool follow_usable(const Look& now);
+  static bool judge(Gathered& side, std::uint32_t share, std::uint64_t other_did,
+                    std::uint32_t rest);
+  int direction() const;
+  bool take_back(double rate, bool full);
+  void step_towards(int direction);
+  void move_to(std::uint32_t percent);
+  std::uint32_t shown();
+
+  std::uint32_t percent_;
+  std::uint32_t given_ = percent_;  ///< what the last look answered: with a probe another one
+  std::optional<Look> before_;
+  bool gpu_was_usable_ = true, cpu_was_usable_ = true;
+  Gathered gpu_, cpu_;
+  std::uint64_t since_ns_ = 0, since_batches_ = 0, since_shortages_ = 0;  ///< since the last move
+  bool settling_ = false;  ///< what is under way went by the share before
+  int last_direction_ = 0;
+  std::uint32_t step_ = 1, pause_ = 0, pause_length_ = 1;
+  std::optional<Rate> best_;  ///< under full load
+  std::uint32_t worse_ = 0;   ///< looks in a row in which less was done
+  int blocked_ = 0;           ///< direction that did harm; 0: none
+  std::uint32_t blocked_looks_ = 0;
+  std::uint32_t probe_ = 0;  ///< looks since the last one
+};
+
+}  // namespace millrace

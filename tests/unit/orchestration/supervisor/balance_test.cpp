@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/balance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace millrace {
+namespace {
+
+/// What a side can do, and how long a batch takes it that waits for none.
+struct Station {
+  double rate = 0;  ///< batches a second at most; 0: it stands still
+  double time = 0;  ///< seconds of a batch
+};
+
+/// Two stations in one closed system of so many slots, a look of 0.2 s after the other, each as if
+/// it had been so for ever. `coupled`: of what both can do, this is lost where both are used.
+struct Flow {
+  Station gpu, cpu;
+  double offered = 0;  ///< batches a second
+  double slots = 1024;
+  double coupled = 0;
+};
+
+struct Outcome {
+  double rate = 0, gpu_time = 0, cpu_time = 0;
+  bool full = false;
+  double time(double share) const { return share * gpu_time + (1 - share) * cpu_time; }
+};
+
+/// Of a station with a queue: as with arrivals at random, and never longer than all slots.
+double time_under(const Station& station, double load, double slots) {
+  const double used = std::min(load / station.rate, 0.999);
+  return std::min(station.time * (1 + used / (2 * (1 - used))), slots / station.rate);
+}
+
+/// With `share` (0..1) of the batches at the GPU.
+Outcome outcome(const Flow& flow, double share) {
+  const auto most = [](double part, double rate) { return part == 0 ? 1e18 : rate / part; };
+  const double loss = share > 0.02 && share < 0.98 ? 1 - flow.coupled : 1;
+  const double gpu = most(share, flow.gpu.rate) * loss, cpu = most(1 - share, flow.cpu.rate) * loss;
+  Outcome is;
+  is.rate = std::min({flow.offered, gpu, cpu});
+  is.gpu_time = time_under(flow.gpu, is.rate * share, flow.slots);
+  is.cpu_time = time_under(flow.cpu, is.rate * (1 - share), flow.slots);
+  is.full = is.rate < flow.offered;
+  if (!is.full) return is;
+  // All slots that the other side has not are in the queue of the one that limits.
+  if (gpu < cpu) {
+    is.gpu_time = (flow.slots - is.rate * (1 - share) * is.cpu_time) / (is.rate * share);
+  } else {
+    is.cpu_time = (flow.slots - is.rate * share * is.gpu_time) / (is.rate * (1 - share));
+  }
+  return is;
+}
+
+class BalanceTest : public testing::Test {
+ protected:
+  static constexpr double kLook = 0.2;
+
+  std::uint32_t look() {
+    now_.time_ns += static_cast<std::uint64_t>(kLook * 1e9);
+    percent_ = balance_.look(now_);
+    shares_.push_back(percent_);
+    return percent_;
+  }
+  /// Looks at a system that does as the share says.
+  void run(const Flow& flow, int looks) {
+    shares_.clear();
+    for (int i = 0; i < looks; ++i) {
+      const double share = percent_ / 100.0;
+      const Outcome is = outcome(flow, share);
+      // Whole batches; what is left of one comes with the next look.
+      gpu_left_ += is.rate * share * kLook;
+      cpu_left_ += is.rate * (1 - share) * kLook;
+      add(now_.gpu, gpu_left_, is.gpu_time);
+      add(now_.cpu, cpu_left_, is.cpu_time);
+      if (is.full) ++now_.shortages;
+      look();
+    }
+  }
+  /// How often the share turned round in the last run.
+  int turns() const {
+    int turns = 0, last = 0;
+    for (std::size_t i = 1; i < shares_.size(); ++i) {
+      const int step = static_cast<int>(shares_[i]) - static_cast<int>(shares_[i - 1]);
+      if (step == 0) continue;
+      if (last * step < 0) ++turns;
+      last = step;
+    }
+    return turns;
+  }
+  /// Not worse than the better one of both alone: in batches, and where all of them are done, in
+  /// the time of a batch.
+  void expect_no_worse(const Flow& flow, const std::string& what) {
+    const Outcome is = outcome(flow, percent_ / 100.0);
+    const Outcome gpu = outcome(flow, 1), cpu = outcome(flow, 0);
+    const double best = std::max(gpu.rate, cpu.rate);
+    EXPECT_GE(is.rate, 0.97 * best) << what << ", " << percent_ << " %";
+    double time = 1e9;
+    if (!gpu.full) time = std::min(time, gpu.gpu_time);
+    if (!cpu.full) time = std::min(time, cpu.cpu_time);
+    EXPECT_LE(is.time(percent_ / 100.0), 1.25 * time) << what << ", " << percent_ << " %";
+  }
+
+  Balance balance_;
+  Balance::Look now_{.gpu = {.usable = true}, .cpu = {.usable = true}};
+  std::uint32_t percent_ = Balance::kStart;
+  std::vector<std::uint32_t> shares_;
+
+ private:
+  static void add(Balance::Side& side, double& left, double time) {
+    const auto count = static_cast<std::uint64_t>(left);
+    left -= static_cast<double>(count);
+    side.batches += count;
+    side.ns += static_cast<std::uint64_t>(static_cast<double>(count) * time * 1e9);
+  }
+  double gpu_left_ = 0, cpu_left_ = 0;
+};
+
+TEST_F(BalanceTest, IsNeverWorseThanTheBetterOfBoth) {
+  for (const double gpu_rate : {2e3, 2e4, 2e5}) {
+    for (const double cpu_rate : {1e3, 1e4, 1e5}) {
+      for (const double gpu_time : {50e-6, 2e-3}) {
+        for (const double offered : {500.0, 5e3, 5e4, 5e5}) {
+          const Flow flow{
+              .gpu = {gpu_rate, gpu_time}, .cpu = {cpu_rate, 200e-6}, .offered = offered};
+          balance_ = Balance();
+          percent_ = Balance::kStart;
+          run(flow, 200);
+          // A probe of the idle side is no share.
+          if (percent_ == 99 || percent_ == 1) run(flow, 2);
+          expect_no_worse(flow, "gpu " + std::to_string(gpu_rate) + " " + std::to_string(gpu_time) +
+                                    " cpu " + std::to_string(cpu_rate) + " offered " +
+                                    std::to_string(offered));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(BalanceTest, UnderFullLoadBothDoWhatTheyCan) {
+  const Flow flow{.gpu = {30e3, 50e-6}, .cpu = {10e3, 100e-6}, .offered = 1e6};
+  run(flow, 100);
+  EXPECT_NEAR(percent_, 75, 3);
+  EXPECT_GE(outcome(flow, percent_ / 100.0).rate, 0.96 * 40e3);
+  run(flow, 200);
+  for (const std::uint32_t share : shares_) EXPECT_NEAR(share, 75, 3);
+  EXPECT_LE(turns(), 200 / static_cast<int>(Balance::kPauseMax)) << "it does not swing";
+}
+
+/// Times and loads of a look are those of a flow, give or take a tenth.
+TEST_F(BalanceTest, NoiseMovesItLittle) {
+  std::minstd_rand random(7);
+  std::uniform_real_distribution<double> about(0.9, 1.1);
+  for (const double offered : {20e3, 1e6}) {
+    double done = 0;
+    int looks = 0;
+    for (int i = 0; i < 600; ++i) {
+      const Flow flow{.gpu = {30e3 * about(random), 100e-6 * about(random)},
+                      .cpu = {10e3 * about(random), 100e-6 * about(random)},
+                      .offered = offered * about(random)};
+      run(flow, 1);
+      if (i < 100) continue;
+      const Flow mean{.gpu = {30e3, 100e-6}, .cpu = {10e3, 100e-6}, .offered = offered};
+      done += outcome(mean, percent_ / 100.0).rate;
+      ++looks;
+    }
+    EXPECT_GE(done / looks, 0.97 * std::min(offered, 30e3)) << "of what the GPU does alone";
+    EXPECT_GE(done / looks, 0.85 * std::min(offered, 40e3)) << "of what both do";
+  }
+}
+
+TEST_F(BalanceTest, WithLittleLoadTheSideThatIsSoonerHasAll) {
+  const Flow slow_gpu{.gpu = {1e5, 300e-6}, .cpu = {1e4, 100e-6}, .offered = 1000};
+  run(slow_gpu, 100);
+  EXPECT_LE(percent_, 1u);
+  const Flow quick_gpu{.gpu = {1e5, 30e-6}, .cpu = {1e4, 100e-6}, .offered = 1000};
+  run(quick_gpu, 300);
+  EXPECT_GE(percent_, 99u);
+}
+
+TEST_F(BalanceTest, FollowsTheLoad) {
+  Flow flow{.gpu = {1e5, 500e-6}, .cpu = {1e4, 100e-6}, .offered = 1000};
+  run(flow, 100);
+  EXPECT_LE(percent_, 1u) << "the CPU is sooner and can do it";
+  flow.offered = 90e3;
+  run(flow, 60);
+  EXPECT_GE(percent_, 85u) << "more than the CPU can do";
+  EXPECT_LE(percent_, 95u);
+  flow.offered = 1000;
+  run(flow, 60);
+  EXPECT_LE(percent_, 1u);
+}
+
+TEST_F(BalanceTest, RestsWhereBothAreAlike) {
+  const Flow flow{.gpu = {1e5, 100e-6}, .cpu = {1e5, 105e-6}, .offered = 1000};
+  run(flow, 200);
+  EXPECT_EQ(turns(), 0);
+  EXPECT_EQ(percent_, Balance::kStart);
+}
+
+/// Each of both waits less than the other side alone would make it, and yet less is done.
+TEST_F(BalanceTest, AMoveAfterWhichLessIsDoneIsTakenBack) {
+  balance_ = Balance(100);
+  percent_ = 100;
+  const Flow flow{.gpu = {40e3, 50e-6}, .cpu = {10e3, 100e-6}, .offered = 1e6, .coupled = 0.4};
+  run(flow, 300);
+  const auto all = std::count_if(shares_.begin(), shares_.end(), [](auto s) { return s >= 98; });
+  EXPECT_GE(all, 240) << "of 300 looks; the others tried";
+}
+
+TEST_F(BalanceTest, LeavesASideThatStandsStill) {
+  Flow flow{.gpu = {2e4, 100e-6}, .cpu = {2e4, 100e-6}, .offered = 5e3};
+  run(flow, 20);
+  for (int i = 0; i < 40; ++i) {  // the other one does its own part
+    now_.cpu.batches += 10 * (100 - percent_) / 2;
+    now_.cpu.ns += 10ull * (100 - percent_) / 2 * 100'000;
+    look();
+  }
+  EXPECT_LE(percent_, 1u);
+  run(flow, 300);
+  EXPECT_GE(percent_, 0u);
+  EXPECT_NE(percent_, 100u);
+  flow.cpu.time = 200e-6;
+  run(flow, 300);
+  EXPECT_GE(percent_, 50u) << "it has come back";
+}
+
+TEST_F(BalanceTest, ASideThatCannotBeUsedGetsNothing) {
+  const Flow flow{.gpu = {2e4, 50e-6}, .cpu = {2e4, 100e-6}, .offered = 5e3};
+  now_.gpu.usable = false;
+  EXPECT_EQ(look(), 0u);
+  now_.cpu.usable = false;
+  EXPECT_EQ(look(), 0u);
+  now_.gpu.usable = true;
+  EXPECT_EQ(look(), 100u);
+  now_.cpu.usable = true;
+  EXPECT_EQ(look(), 99u) << "it came back, and is measured first";
+  run(flow, 100);
+  EXPECT_GE(percent_, 99u);
+}
+
+TEST_F(BalanceTest, WithoutTrafficNothingMoves) {
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(look(), Balance::kStart);
+}
+
+TEST_F(BalanceTest, CountersThatBeginAnewSayNothing) {
+  const Flow flow{.gpu = {1e5, 30e-6}, .cpu = {1e5, 33e-6}, .offered = 1e4};
+  run(flow, 20);
+  const std::uint32_t before = percent_;
+  now_.gpu = {.usable = true};
+  EXPECT_EQ(look(), before);
+  now_.cpu = {.usable = true};
+  EXPECT_EQ(look(), before);
+  now_.shortages = 0;
+  EXPECT_EQ(look(), before);
+  run(flow, 20);
+  EXPECT_EQ(percent_, before);
+}
+
+TEST_F(BalanceTest, AtTheEndTheOtherSideIsAskedNowAndThen) {
+  const Flow flow{.gpu = {1e5, 30e-6}, .cpu = {1e5, 300e-6}, .offered = 1e4};
+  run(flow, 100);
+  run(flow, 160);
+  const auto asked = std::count(shares_.begin(), shares_.end(), 99u);
+  EXPECT_GE(asked, 5);
+  EXPECT_LE(asked, 20);
+  EXPECT_EQ(std::count(shares_.begin(), shares_.end(), 100u), 160 - asked);
+}
+
+}  // namespace
+}  // namespace millrace
