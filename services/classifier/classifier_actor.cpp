@@ -191,7 +191,7 @@ void ClassifierActor::run(std::uint32_t slot, std::uint8_t stage) noexcept {
 
 void ClassifierActor::pass_on(std::uint32_t slot, const Batch& batch, std::uint8_t stage) noexcept {
   const std::uint8_t next = context_.plan->stages[stage].next;
-  steps_.note_stage(*batch.header, stage);
+  const std::uint64_t ticks = steps_.note_stage(*batch.header, stage);
   hook(HookPoint::kCompleteState);
   context_.set_state(slot, SlotKind::kHeld, next);
   ++context_.counter(Counter::kBatches);
@@ -202,6 +202,8 @@ void ClassifierActor::pass_on(std::uint32_t slot, const Batch& batch, std::uint8
   const Plan& plan = *context_.plan;
   if (plan.stages[stage].group != plan.actors[context_.me.actor].group) {
     ++context_.counter(Counter::kStandInBatches);
+    if (ticks != 0) stand_in_ticks_ = ticks;  // those that are not timed count like it
+    context_.counter(Counter::kStandInTime) += stand_in_ticks_;
   }
   outbox_.send(slot, next);
 }

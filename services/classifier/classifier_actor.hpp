@@ -60,6 +60,7 @@ class ClassifierActor : public Actor {
   HoleWatch holes_;
   PeakMark window_high_;
   StepTimes steps_;
+  std::uint64_t stand_in_ticks_ = 0;  ///< of the last batch computed in a GPU's place and timed
   SlotFetcher fetcher_;
   std::uint32_t next_ = kNoSlot;  ///< of the batch behind the one in hand, when it was seen
   std::uint32_t packets_ahead_ = kNoSlot;  ///< the slot of which the first packets were asked for

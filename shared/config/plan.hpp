@@ -86,7 +86,8 @@ struct PlanGroup {
   std::uint32_t stand_in = 0;   ///< for a gpu group: the classifier group that redoes its batches
   std::uint32_t spill = 0;      ///< gpu: batches of one producer that may be at it, further ones go
                                 ///< to stand_in; 0: stand_in has nothing to do while one is alive
-  std::uint32_t offload = 100;  ///< gpu, with `spill`: percent of the batches that go to it at all
+  std::uint32_t offload = 100;  ///< gpu, with `spill`: percent of the batches that go to it at all;
+                                ///< 0: as ActorEntry::offload says, by what both are measured to do
   Settings settings;  ///< gpu: device, devices, those of the software device (gpu-worker/README.md)
   PlanAutoscale autoscale;
 };
@@ -271,6 +272,9 @@ inline std::uint32_t side_buffers_of(const Plan& plan, std::uint32_t number) {
 
 /// True when a gpu group leaves batches to its stand-in also while it is alive: `on: [gpu, deep]`.
 inline bool splits(const PlanGroup& group) { return group.spill != 0; }
+
+/// True when it is measured how many: `offload: auto`.
+inline bool is_balanced(const PlanGroup& group) { return splits(group) && group.offload == 0; }
 
 /// The function as it computes now, or its other edition where it has one.
 inline const PlanFunction& edition_of(const Plan& plan, std::uint32_t function, bool other) {

@@ -87,7 +87,10 @@ struct alignas(kCacheLine) ActorEntry {
   std::atomic<std::uint32_t> share_wanted;
   std::atomic<std::uint32_t>
       share_joined;  ///< 1: the kernel has it among the port's; by its reader
-  std::uint32_t padding_4[13];
+  // Of the first actor of a gpu group with `offload: auto`: one and the percent of the batches that
+  // go to the GPU; by the supervisor. 0: not said yet.
+  std::atomic<std::uint32_t> offload;
+  std::uint32_t padding_4[12];
 };
 static_assert(sizeof(ActorEntry) == 256 && alignof(ActorEntry) == 64);
 static_assert(offsetof(ActorEntry, state) == 0 && offsetof(ActorEntry, incarnation) == 4);
@@ -103,7 +106,7 @@ static_assert(offsetof(ActorEntry, fault) == 108 && offsetof(ActorEntry, made) =
 static_assert(offsetof(ActorEntry, sleeping) == 128);
 static_assert(offsetof(ActorEntry, share_reader) == 192 &&
               offsetof(ActorEntry, share_wanted) == 196);
-static_assert(offsetof(ActorEntry, share_joined) == 200);
+static_assert(offsetof(ActorEntry, share_joined) == 200 && offsetof(ActorEntry, offload) == 204);
 
 /// Running totals of one (stream, lane), all as of `released_sequence`. Written by the stream's
 /// egress, or by recovery while that egress is dead.

@@ -4,13 +4,12 @@
 #include "shared/links/split.hpp"
 
 namespace millrace {
-namespace {
-constexpr std::uint32_t kWhole = 100;  ///< percent
-}
-
 Split::Split(const ActorContext& context) : context_(context) {
-  for (const PlanGroup& group : context_.plan->groups) {
+  const Plan& plan = *context_.plan;
+  for (std::uint32_t i = 0; i < plan.groups.size(); ++i) {
+    const PlanGroup& group = plan.groups[i];
     groups_.push_back({.offload = group.offload, .held = std::vector<Held>(group.spill)});
+    if (is_balanced(group)) groups_.back().measured = &offload_of(plan, context_.status, i);
   }
 }
 
@@ -28,9 +27,9 @@ bool Split::has_room(Group& group) noexcept {
 
 bool Split::gpu_is_next(std::uint32_t number) noexcept {
   Group& group = groups_[number];
-  group.credit += group.offload;
-  if (group.credit < kWhole) return false;
-  group.credit -= kWhole;
+  group.credit += group.measured == nullptr ? group.offload : measured_offload(*group.measured);
+  if (group.credit < kOffloadWhole) return false;
+  group.credit -= kOffloadWhole;
   return group.count < group.held.size() || has_room(group);
 }
 

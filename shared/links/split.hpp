@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "shared/actor/context.hpp"
+#include "shared/links/offload_word.hpp"
 
 /// `on: [gpu, deep]`: which batches of one producer go to a gpu group, and which to the classifier
 /// group beside it, its stand-in, although the GPU is alive. Of a hundred batches `offload` go to
 /// the GPU, evenly spread; beyond `spill` batches at the GPU at once, the others follow too.
+/// With `offload: auto` the supervisor says how many (offload_word.hpp), and each batch goes by
+/// what it says at that moment.
 ///
 /// What is still at the GPU the producer sees by the slots' `gpu_holder`, which the acceptor or
 /// recovery takes away: oldest first, so it reads one line a batch. A batch that is done before an
@@ -35,6 +38,7 @@ class Split {
   };
   struct Group {
     std::uint32_t offload = 100;
+    const std::atomic<std::uint32_t>* measured = nullptr;  ///< says it in place of `offload`
     std::uint32_t credit = 0;  ///< percent saved up for the next batch to the GPU: 0..99
     std::vector<Held> held;    ///< circular, `spill` long; empty: the group shares nothing
     std::uint32_t first = 0, count = 0;

@@ -60,14 +60,16 @@ class StepTimes {
     header.time_sealed_tsc = turn_clock::last();
     note(steps_[stage_count_ + path], from, turn_clock::last());
   }
-  /// A stage of the batch has ended.
-  void note_stage(SlotHeader& header, std::uint32_t stage) noexcept {
-    if (!metrics_kept()) return;
+  /// A stage of the batch has ended. Returns how long it took, in ticks; 0: this one is not timed.
+  std::uint64_t note_stage(SlotHeader& header, std::uint32_t stage) noexcept {
+    if (!metrics_kept()) return 0;
     turn_clock::go_on();
-    if (is_stand_in(header)) return;  // a stand-in comes from nowhere
+    if (is_stand_in(header)) return 0;  // a stand-in comes from nowhere
     const std::uint64_t from = header.time_stage_tsc;
     if (from != kNotTimed) header.time_stage_tsc = turn_clock::read();
-    note(steps_[stage], from, turn_clock::last());
+    const std::uint64_t now = turn_clock::last();
+    note(steps_[stage], from, now);
+    return from != kNotTimed && now > from ? now - from : 0;
   }
   /// The egress has released a batch of the path, the last stage of which ended at `stage_tsc`.
   void note_release(std::uint32_t path, std::uint64_t stage_tsc, std::uint64_t now_tsc) noexcept {

@@ -177,9 +177,12 @@ TEST_F(ClassifierTest, ACompletionIsFinishedThenEntersTheStageInSequence) {
 TEST_F(ClassifierTest, AStandInRunsTheGpusStage) {
   ClassifierActor front = open("front.0");
   const std::uint32_t slot = arrives("hub", "front.0", kSecond, 1);
+  world_.segment.slot(slot).time_stage_tsc = tsc_now() - 1'000'000;
   work(front);
   ASSERT_EQ(work_.runs.size(), 1u);
   EXPECT_EQ(work_.runs[0].stage, kSecond);
+  EXPECT_EQ(world_.context("front.0").counter(Counter::kStandInBatches), 1u);
+  EXPECT_GE(world_.context("front.0").counter(Counter::kStandInTime), 1'000'000u);
   EXPECT_EQ(world_.slots_in("front.0", "deep.0"), Slots{slot});
 }
 

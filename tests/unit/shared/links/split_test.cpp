@@ -60,6 +60,24 @@ TEST_F(SplitTest, SpreadsAPercentageEvenly) {
   }
 }
 
+TEST_F(SplitTest, FollowsTheShareThatIsMeasured) {
+  Split split = open(1000, 0);
+  const auto to_gpu = [&] {
+    int count = 0;
+    for (int i = 0; i < 100; ++i) count += split.gpu_is_next(gpu_) ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(to_gpu(), 100) << "nothing has been said";
+  std::atomic<std::uint32_t>& word = offload_of(plan_, world_.status, gpu_);
+  for (const std::uint32_t percent : {30u, 0u, 1u, 100u, 99u}) {
+    set_offload(word, percent);
+    EXPECT_EQ(measured_offload(word), percent);
+    EXPECT_NEAR(to_gpu(), percent, 1);
+  }
+  set_offload(word, 0);
+  EXPECT_EQ(to_gpu(), 0);
+}
+
 TEST_F(SplitTest, HoldsNoMoreAtTheGpuThanItMay) {
   Split split = open(3, 100);
   for (std::uint32_t slot : {0, 1, 2}) EXPECT_TRUE(send(split, slot));
