@@ -34,7 +34,7 @@ void read_when(const YamlValue& value, TopologyFunction& function) {
 }
 
 void read_on(const YamlValue& value, TopologyFunction& function) {
-  constexpr std::string_view kAllowed = "a group, or [GPU GROUP, CLASSIFIER GROUP]";
+  constexpr std::string_view kAllowed = "a group, [GPU GROUP, CLASSIFIER GROUP], or auto";
   std::vector<Marked<std::string>> groups = read_names(value, kAllowed);
   if (groups.empty()) return;
   if (groups.size() > 2) {

@@ -34,6 +34,15 @@ std::uint32_t read_gpu_numbers(const YamlMap& map, TopologyGroup& group) {
   return count;
 }
 
+/// Percent; 0 for `auto`.
+std::optional<Marked<std::uint32_t>> read_offload(const YamlMap& map) {
+  const YamlValue* value = map.find("offload");
+  const auto text = value == nullptr ? std::nullopt : value->text("auto, or from 1 to 100 percent");
+  if (!text) return std::nullopt;
+  if (*text == "auto") return Marked<std::uint32_t>{0, value->mark()};
+  return read_count(map, "offload", 1, 100);
+}
+
 /// `auto` takes a GPU where one can be used, else the software device, whose settings say what it
 /// does.
 std::uint32_t read_gpu(const YamlMap& map, const LoadContext& context, TopologyGroup& group) {
@@ -46,7 +55,7 @@ std::uint32_t read_gpu(const YamlMap& map, const LoadContext& context, TopologyG
   for (TopologySetting& setting : read_settings(map, known_software_device(), context)) {
     group.settings.push_back(std::move(setting));
   }
-  group.offload = read_count(map, "offload", 1, 100);
+  group.offload = read_offload(map);
   group.spill = read_count(map, "spill", 1, kSlotCountMax);
   return std::max(1u, device_count);
 }
@@ -184,7 +193,7 @@ bool is_stateful(const TopologyFunction& function, std::span<const KnownFunction
 void add_default_groups(Topology& topology, std::span<const KnownFunction> known) {
   const auto& functions = topology.functions;
   const auto without_group = [](const TopologyFunction& f) { return f.on.value.empty(); };
-  const auto on_gpu = [](const TopologyFunction& f) { return f.on.value == "gpu"; };
+  const auto on_gpu = [](const TopologyFunction& f) { return f.on.value == "gpu" || is_auto(f); };
   const auto name_of = [](const TopologyGroup& g) { return g.name.value; };
   const bool none_given = topology.groups.empty();
   if (none_given && std::any_of(functions.begin(), functions.end(), on_gpu)) {

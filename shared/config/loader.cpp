@@ -197,6 +197,7 @@ Topology read_text(std::string text, const std::string& file,
     if (const YamlValue* vars = map->find("vars")) read_variables(*vars, variables);
     read_topology(*map, {functions, topology.secrets}, topology);
     add_default_groups(topology, functions);
+    resolve_auto(topology, problems);
     check_references(topology, functions, problems);
     add_host_ports(topology, problems);
     check_exclusive(topology, problems);

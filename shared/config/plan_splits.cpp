@@ -38,7 +38,10 @@ void plan_splits(Planning& planning) {
     const TopologyGroup& from = planning.topology.groups[at];
     if (!is_shared(planning.topology, plan.groups[i].name)) continue;
     plan.groups[i].offload = from.offload ? from.offload->value : 100;
-    plan.groups[i].spill = from.spill ? from.spill->value : spill_of(plan, i);
+    // A share that follows what is measured needs no other limit, which would hide it.
+    const bool measured = plan.groups[i].offload == 0;
+    const std::uint32_t spill = measured ? plan.slot_count : spill_of(plan, i);
+    plan.groups[i].spill = from.spill ? from.spill->value : spill;
   }
 }
 

@@ -69,6 +69,7 @@ void put_functions(const Plan& plan, Out& out) {
 /// " which takes 20 % of the batches and those above 32 at the GPU"
 std::string split_text(const PlanGroup& group) {
   std::string text = " which takes ";
+  if (is_balanced(group)) return text + "as many of the batches as both are measured to need";
   if (group.offload < 100) text += std::to_string(100 - group.offload) + " % of the batches and ";
   return text + "what a producer has beyond " + std::to_string(group.spill) + " batches at the GPU";
 }

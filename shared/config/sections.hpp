@@ -62,6 +62,10 @@ void read_paths(const YamlValue& value, Topology& topology);
 /// Groups that the file did not name but that its functions need, and `on` of functions without.
 void add_default_groups(Topology& topology, std::span<const KnownFunction> functions);
 
+/// `on: auto`: the topology's one gpu group, beside its one classifier group, with `offload: auto`.
+bool is_auto(const TopologyFunction& function);
+void resolve_auto(Topology& topology, Problems& problems);
+
 /// The tap ports to the hosts behind ports (`host_interface`), behind those of the file, and one
 /// path from all of them. A point in their names keeps them apart from what a file can name.
 void add_host_ports(Topology& topology, Problems& problems);

@@ -46,7 +46,7 @@ struct TopologyGroup {
   PlanAutoscale autoscale;
   Marked<std::vector<int>> cores;  ///< empty: wherever there is room
   std::vector<TopologySetting> settings;
-  std::optional<Marked<std::uint32_t>> offload;  ///< gpu: percent of the batches
+  std::optional<Marked<std::uint32_t>> offload;  ///< gpu: percent of the batches; 0: auto
   std::optional<Marked<std::uint32_t>> spill;    ///< gpu: batches of one producer
 };
 

@@ -56,7 +56,7 @@ TEST(LoadFunctions, RefusesWrongOnes) {
             "5:30: found 'pas' as 'overload'; allowed: drop, pass, wait; did you mean 'pass'?");
   EXPECT_EQ(wrong(function("type: plain, on: [a, a, b]")),
             "5:25: found 'a' as group; allowed: classifier\n"
-            "5:31: found 3 groups; allowed: a group, or [GPU GROUP, CLASSIFIER GROUP]");
+            "5:31: found 3 groups; allowed: a group, [GPU GROUP, CLASSIFIER GROUP], or auto");
   EXPECT_EQ(wrong(function("type: plain, when: suspicious")),
             "5:26: found 'suspicious' as 'when'; allowed: 'class NAME' or a list of such");
   EXPECT_EQ(wrong(function("type: plain, when: class a b")),

@@ -39,5 +39,17 @@ TEST(PlanSplits, ThePlanSaysSo) {
             std::string::npos);
 }
 
+TEST(PlanSplits, AMeasuredShareHasNoOtherLimitUnlessSaid) {
+  const Plan plan = split(", offload: auto");
+  EXPECT_TRUE(is_balanced(plan.groups[2]));
+  EXPECT_EQ(plan.groups[2].spill, plan.slot_count);
+  EXPECT_EQ(split(", offload: auto, spill: 5").groups[2].spill, 5u);
+  EXPECT_FALSE(is_balanced(split("").groups[2]));
+  EXPECT_FALSE(is_balanced(split("", "g").groups[2]));
+  EXPECT_NE(plan_text(plan).find("stand-in deep, which takes as many of the batches as both are "
+                                 "measured to need"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace millrace
