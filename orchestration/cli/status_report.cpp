@@ -86,6 +86,10 @@ std::string status_text(const StatusReply& status, bool colour) {
     text += "\nrefused at the ingress, path " + refused.name + ": " +
             std::to_string(refused.count) + " packets\n";
   }
+  for (const NamedCount& share : status.offload) {
+    text += "\noffload to " + share.name + " (auto): " + std::to_string(share.count) +
+            " % of the batches\n";
+  }
   for (const std::string& function : status.out) {
     text += "\nout of service: " + function + "; put it back: millrace function " + run + " " +
             function + " in\n";
@@ -123,6 +127,8 @@ Json status_json(const StatusReply& status) {
   for (const NamedCount& count : status.skipped) skipped[count.name] = count.count;
   Json refused = Json::object();
   for (const NamedCount& count : status.refused) refused[count.name] = count.count;
+  Json offload = Json::object();
+  for (const NamedCount& share : status.offload) offload[share.name] = share.count;
   return {{"ok", true},
           {"topology", status.topology},
           {"phase", status.phase},
@@ -137,6 +143,7 @@ Json status_json(const StatusReply& status) {
           {"actors", std::move(actors)},
           {"skipped", std::move(skipped)},
           {"refused", std::move(refused)},
+          {"offload", std::move(offload)},
           {"out", status.out},
           {"events", std::move(events)}};
 }

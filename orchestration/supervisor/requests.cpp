@@ -146,6 +146,7 @@ StatusReply Supervisor::status_reply() const {
     reply.skipped = skipped_packets(plan_, *fleet_.status());
     reply.refused = refused_packets(plan_, *fleet_.status());
     reply.out = out_of_service();
+    reply.offload = balancing_.shares();
     reply.drained = fleet_.status()->is_drained();
   }
   reply.generation = plan_.generation;

@@ -12,8 +12,8 @@
 namespace millrace {
 
 /// Which of a port's queues reads which share of its flows, and which shall (ActorEntry::
-/// share_reader, share_wanted): the only words of the status file that the supervisor writes. Maps
-/// it for as long as it lives: while shares move. One thread.
+/// share_reader, share_wanted), which the supervisor writes. Maps the status file for as long as it
+/// lives: while shares move. One thread.
 class ShareWords {
  public:
   /// `plan` is borrowed. Throws Error as StatusSource.

@@ -13,8 +13,8 @@
 namespace millrace {
 
 /// What the supervisor sees of the running topology: the status file, mapped read-only. It writes
-/// nothing there but which ingress shall read what of a port (share_words.hpp): the hub fences and
-/// recovers, the supervisor restarts.
+/// nothing there but which ingress shall read what of a port (share_words.hpp) and how many batches
+/// go to a GPU (balancing.hpp): the hub fences and recovers, the supervisor restarts.
 class StatusSource {
  public:
   /// Throws Error when the hub has not made the file, or made it for another plan. `plan` is

@@ -226,6 +226,7 @@ void Supervisor::run() {
     fleet_.tend();
     ports_->tend(Clock::now());
     changes_->tend(phase_ == "running");
+    balancing_.look(Clock::now());
     differs_ = config_.differs(plan_, Clock::now());
     tell_observers();
     if (!fleet_.post_of(ActorKind::kHub).seat().child) phase_ = "degraded";

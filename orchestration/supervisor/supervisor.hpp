@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/supervisor/balancing.hpp"
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/changes.hpp"
 #include "orchestration/supervisor/config_watch.hpp"
@@ -139,6 +140,7 @@ class Supervisor {
   std::deque<Event> events_;
   std::optional<History> history_;
   std::optional<Changes> changes_;
+  Balancing balancing_{plan_, [this](Event event) { note(std::move(event)); }};
   ConfigWatch config_;
   bool differs_ = false;
   ConfigFacts observed_;  ///< as observers were told last

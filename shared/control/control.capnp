@@ -275,6 +275,7 @@ struct StatusReply {
   confirmSeconds @12 :UInt32;
   takingBack @13 :Text;
   drained @14 :Bool;
+  offload @15 :List(NamedCount);
 }
 
 struct NamedCount {

@@ -59,6 +59,7 @@ StatusReply read_status(wire::StatusReply::Reader in) {
   read_list(status.events, in.getEvents(), kEventCountMax, "events", read_event);
   status.skipped = read_counts(in.getSkipped());
   status.refused = read_counts(in.getRefused());
+  status.offload = read_counts(in.getOffload());
   read_list(status.out, in.getOut(), kFunctionPlaceMax, "functions out",
             [](capnp::Text::Reader item) { return text(item); });
   status.generation = in.getGeneration();

@@ -51,6 +51,7 @@ void write_status(const StatusReply& status, wire::StatusReply::Builder out) {
   for (unsigned i = 0; i < status.events.size(); ++i) write_event(status.events[i], events[i]);
   write_counts(status.skipped, out.initSkipped(size_of(status.skipped)));
   write_counts(status.refused, out.initRefused(size_of(status.refused)));
+  write_counts(status.offload, out.initOffload(size_of(status.offload)));
   write_texts(status.out, out.initOut(size_of(status.out)));
   out.setGeneration(status.generation);
   out.setHash(status.hash);

@@ -108,6 +108,7 @@ struct StatusReply {
   std::uint32_t confirm_seconds = 0;  ///< until the last change is taken back; 0: it stays
   std::string taking_back;            ///< of a change that is not taken back yet; empty: none is
   bool drained = false;               ///< ingresses read nothing until `millrace undrain`
+  std::vector<NamedCount> offload;    ///< percent that go to the GPU, by group with `offload: auto`
 };
 
 struct AuditRequest {};

@@ -82,7 +82,8 @@ TEST(Messages, CarryAStatus) {
       .refused = {{"rest", 8}},
       .out = {"ids", "sip"},
       .taking_back = "the last change is being taken back",
-      .drained = true};
+      .drained = true,
+      .offload = {{"gpu", 73}}};
   const StatusReply status = round_trip(sent);
   EXPECT_EQ(status.topology, "branch");
   EXPECT_EQ(status.phase, "running");
@@ -109,6 +110,9 @@ TEST(Messages, CarryAStatus) {
   ASSERT_EQ(status.refused.size(), 1U);
   EXPECT_EQ(status.refused[0].name, "rest");
   EXPECT_EQ(status.refused[0].count, 8U);
+  ASSERT_EQ(status.offload.size(), 1U);
+  EXPECT_EQ(status.offload[0].name, "gpu");
+  EXPECT_EQ(status.offload[0].count, 73U);
 }
 
 TEST(Messages, CarryAnAudit) {
