@@ -5,6 +5,7 @@
 #include "services/telemetry/nvml.hpp"
 #include "services/telemetry/status_metrics.hpp"
 #include "shared/config/plan_settings.hpp"
+#include "shared/links/offload_word.hpp"
 
 namespace millrace {
 namespace {
@@ -25,12 +26,22 @@ void add_backend(const StatusSource& source, std::uint32_t id, Families& familie
   families.add(Metric::kGpuInfo, labels, 1);
 }
 
+std::uint32_t offload_percent(const StatusSource& source, std::uint32_t group) {
+  const PlanGroup& planned = source.plan.groups[group];
+  if (!is_balanced(planned)) return planned.offload;
+  return measured_offload(offload_of(source.plan, source.status, group));
+}
+
 }  // namespace
 
 void add_gpus(const StatusSource& source, const Nvml* nvml, Families& families) {
-  for (const PlanGroup& group : source.plan.groups) {
+  for (std::uint32_t i = 0; i < source.plan.groups.size(); ++i) {
+    const PlanGroup& group = source.plan.groups[i];
     if (group.kind != GroupKind::kGpu) continue;
     families.add(Metric::kGpuGroupShares, {group.name}, splits(group) ? 1 : 0);
+    if (splits(group)) {
+      families.add(Metric::kGpuGroupOffload, {group.name}, offload_percent(source, i) / 100.0);
+    }
   }
   for (std::uint32_t id = 0; id < source.plan.actors.size(); ++id) {
     if (source.plan.actors[id].kind == ActorKind::kGpu && lives(source, id)) {

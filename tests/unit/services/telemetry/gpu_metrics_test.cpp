@@ -43,6 +43,21 @@ TEST(GpuMetrics, SayWhichGroupSharesItsBatchesByChoice) {
   EXPECT_EQ(samples(families.take()).at("millrace_gpu_group_shares{group=gpu}"), 1);
 }
 
+TEST(GpuMetrics, SayHowMuchASharingGroupIsMeantToGet) {
+  Plan plan = test::small_plan();
+  for (PlanGroup& group : plan.groups) group.spill = group.kind == GroupKind::kGpu ? 4 : 0;
+  const auto share = [&](std::uint32_t offload) {
+    for (PlanGroup& group : plan.groups) group.offload = offload;
+    const WatchedTopology watched(plan);
+    watched.status.actor(5).offload = 1 + 37;  // the first actor of the group
+    Families families;
+    add_gpus(watched.source(), nullptr, families);
+    return samples(families.take()).at("millrace_gpu_group_offload_ratio{group=gpu}");
+  };
+  EXPECT_EQ(share(80), 0.8);
+  EXPECT_EQ(share(0), 0.37) << "what was measured";
+}
+
 TEST(GpuMetrics, OfADeviceWhatCouldBeRead) {
   const test::TestFolder folder;
   const auto nvml = Nvml::load(test::make_nvml(folder, "-DINIT=0").c_str());
