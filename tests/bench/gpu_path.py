@@ -14,7 +14,12 @@ result was seen. `cores`: processor time of all processes by the time of the win
 included; `busy`: turns of their loops that found work. `of copy`: bytes of frames, which the GPU
 reads in place, by what copying pinned memory to it reaches before and after, in the same run.
 
+With `--auto` there is a third row for each load: the GPU and all classifiers that cores are left
+for share the batches by what both are measured to do (`offload: auto`). Further loads are then
+shares of what the classifiers alone take, for all three, so they may be above 1.
+
     MILLRACE_BIN=bin tests/bench/gpu_path.py --device cuda --streams 2 --json path.json
+    MILLRACE_BIN=bin tests/bench/gpu_path.py --device cuda --auto --loads 0.1,0.5,0.9,1.5,3
 """
 
 import argparse
@@ -43,12 +48,13 @@ from run import cpu_model, reserve_hugepages  # noqa: E402
 from topology import BIN  # noqa: E402
 
 WARM_SECONDS = 1.5
+SHARE_SECONDS = 8  # until a share that is measured has been found
 HITS_OFF = 0.01  # counters are not read at one moment
 
 
 @dataclasses.dataclass
 class Case:
-    where: str  # gpu, cpu
+    where: str  # gpu, cpu, auto
     work: object
     load: float
     rate_mpps: float  # of all streams; 0: all that is taken
@@ -61,11 +67,14 @@ def cores_left(options):
 
 
 def classifiers_of(case, options):
-    return options.front if case.where == "gpu" else cores_left(options)
+    return {"gpu": options.front, "cpu": cores_left(options),
+            "auto": max(cores_left(options) - 1, 1)}[case.where]  # its worker has a core too
 
 
 def topology(case, rules, through, options):
-    gpu, count = case.where == "gpu", classifiers_of(case, options)
+    gpu, count = case.where != "cpu", classifiers_of(case, options)
+    offload = ", offload: auto" if case.where == "auto" else ""
+    scan_on = {"gpu": "gpu", "cpu": "front", "auto": "[gpu, front]"}[case.where]
     rate = f", rate_mpps: {case.rate_mpps / options.streams:.6f}" if case.rate_mpps else ""
     ports = "\n".join(f"  in{i}: {{ device: replay, file: {case.work.capture}{rate} }}"
                       for i in range(options.streams))
@@ -80,9 +89,9 @@ ports:
   out: {{ device: "null" }}
 workers:
   front: {{ kind: classifier, count: {count}, max: {count} }}
-{f"  gpu: {{ kind: gpu, device: {options.device} }}" if gpu else ""}
+{f"  gpu: {{ kind: gpu, device: {options.device}{offload} }}" if gpu else ""}
 functions:
-  scan: {{ type: match, rules: {rules}, on: {case.where if gpu else "front"} }}{through_line}
+  scan: {{ type: match, rules: {rules}, on: {scan_on} }}{through_line}
 paths:
   main: {{ from: [{names}], to: out, run: [{"" if options.direct else "through, "}scan],
           slots: {options.slots} }}
@@ -142,11 +151,12 @@ def measure(case, files, options, folder):
     """All windows of a case, and its end."""
     running = Audited(folder, topology(case, *files, options))
     with running:
-        time.sleep(WARM_SECONDS)
-        backends = backends_of(running) if case.where == "gpu" else ["classifiers"]
+        time.sleep(SHARE_SECONDS if case.where == "auto" else WARM_SECONDS)
+        backends = backends_of(running) if case.where != "cpu" else ["classifiers"]
         windows = [window(running, options.seconds) for _ in range(options.windows)]
         scrape = running.metrics()
         hits = hits_each(running)
+        share = running.status()["offload"].get("gpu")
     work = case.work
     require_verdicts(running.final, work)
     expected = work.hits / work.frames
@@ -154,7 +164,7 @@ def measure(case, files, options, folder):
         f"WRONG VERDICTS: {hits} hits a packet, {expected} expected"
     return {"where": case.where, "frames": work.name, "load": case.load,
             "offered_mpps": case.rate_mpps, "backends": backends, "windows": windows,
-            "classifiers": classifiers_of(case, options),
+            "classifiers": classifiers_of(case, options), "offload": share,
             "missed": scrape.total("millrace_port_missed_packets_total"),
             "stand_in_batches": scrape.total("millrace_stand_in_batches_total"),
             "frame_bytes": work.frame_bytes, "payload_bytes": work.payload_bytes,
@@ -178,7 +188,7 @@ def summary(result, copies):
                 "device_p99_us"):
         seen = [each[key] for each in windows if each[key] is not None]
         figures[key] = max(seen) if seen else None
-    if copies and result["where"] == "gpu":
+    if copies and result["where"] == "gpu":  # of one that shares, it read a part
         figures["of_copy"] = figures["frames_gb_s"] / max(copies)
         figures["payload_of_copy"] = figures["payload_gb_s"] / max(copies)
     return figures
@@ -218,7 +228,9 @@ def print_row(result, figures):
     print(f"      {result['classifiers']} classifiers; {result['audit_line']}; verdicts as "
           f"expected; missed {result['missed']}; "
           f"{result['stand_in_batches']} batches of the GPU's by the stand-in", flush=True)
-    if result["where"] == "gpu":
+    if result["offload"] is not None:
+        print(f"      {result['offload']} % of the batches to the GPU at the end", flush=True)
+    if result["where"] != "cpu":
         print(f"      {backend_line(result['backends'])}", flush=True)
 
 
@@ -227,11 +239,13 @@ def measure_all(files, work, options, folder):
     copies, results = copy_gb_s(), []
     print("copy of pinned memory to the GPU: " +
           (f"{copies[0]:.1f} GB/s" if copies else "not measured, NO GPU") + f"\n\n{HEADER}")
+    wheres = ["cpu", "gpu", "auto"] if options.auto else ["gpu", "cpu"]
     for each in work:
-        for where in [options.only] if options.only else ["gpu", "cpu"]:
-            most = 0
-            for load in [1, *options.loads]:
-                case = Case(where, each, load, most * load if results and most else 0)
+        most = 0
+        for where in [options.only] if options.only else wheres:
+            most = most if options.auto else 0
+            for number, load in enumerate([1, *options.loads]):
+                case = Case(where, each, load, most * load if number else 0)
                 result = measure(case, files, options, folder)
                 figures = summary(result, copies)
                 most = most or figures["mpps"]
@@ -261,6 +275,11 @@ def print_ratios(copies, results):
             line += (f"; {figures['mpps'] / beside['mpps']:.2f} times the classifiers alone, with "
                      f"{figures['cores']:.1f} cores against {beside['cores']:.1f}")
         print(line)
+        if (frames, "auto") in full:
+            shared = full[frames, "auto"]["mpps"]
+            best = max(figures["mpps"], full[frames, "cpu"]["mpps"])
+            print(f"{frames}: a share that is measured does {shared:.3f} Mpps, "
+                  f"{shared / best:.2f} of the better one of both")
 
 
 def arguments():
@@ -274,7 +293,8 @@ def arguments():
     parser.add_argument("--slots", type=int, default=512, help="of a stream")
     parser.add_argument("--capacity", type=int, default=64, help="packets a batch")
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "software"))
-    parser.add_argument("--only", choices=("gpu", "cpu"))
+    parser.add_argument("--only", choices=("gpu", "cpu", "auto"))
+    parser.add_argument("--auto", action="store_true", help="the share that is measured, too")
     parser.add_argument("--frames", default="large,http", help="of those it makes: large, http")
     parser.add_argument("--capture", action="append", default=[], type=pathlib.Path,
                         metavar="FILE", help="instead of made ones; may be given several times")
@@ -311,7 +331,7 @@ def main():
         options.json.write_text(json.dumps(
             {"machine": machine, "command": sys.argv, "seed": options.seed,
              "copy_gb_s": copies, "cases": results}, indent=1))
-    backends = {backend for each in results if each["where"] == "gpu"
+    backends = {backend for each in results if each["where"] != "cpu"
                 for backend in each["backends"]}
     if backends - {"cuda"}:
         print(f"\n{backend_line(sorted(backends))}")
