@@ -3,6 +3,7 @@
 #include "orchestration/supervisor/balance.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -16,6 +17,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kNsPerSecond = 1e9;
 constexpr std::uint64_t kAwaited = 8;     ///< batches, of which one at least should be back
 constexpr std::uint32_t kWorseLooks = 2;  ///< in a row
+constexpr double kTimesMost = 1e6;        ///< so many times slower is as slow as can be
+constexpr double kOther = 2;              ///< times that differ so much are others
 
 }  // namespace
 
@@ -35,14 +38,18 @@ std::uint32_t Balance::look(const Look& now) {
   const std::uint64_t gpu_did = gpu_.batches, cpu_did = cpu_.batches;
   const bool gpu_known = judge(gpu_, given, cpu_did, kWhole - given);
   const bool cpu_known = judge(cpu_, kWhole - given, gpu_did, given);
-  if (percent_ == 0 ? gpu_known : cpu_known) probe_ = 0;
+  const bool at_an_end = percent_ == 0 || percent_ == kWhole;
+  if (at_an_end && (percent_ == 0 ? gpu_known : cpu_known)) {
+    probe_ = 0;
+    probe_every_ = std::min(probe_every_ * 2, kProbeEveryMost);
+  }
   if (gpu_did + cpu_did < kBatchesLeast) return shown();
   const double rate =
       static_cast<double>(since_batches_) * kNsPerSecond / static_cast<double>(since_ns_);
   const bool full = since_shortages_ != 0;
   since_ns_ = since_batches_ = since_shortages_ = 0;
   if (blocked_looks_ != 0 && --blocked_looks_ == 0) blocked_ = 0;
-  if (!take_back(rate, full)) step_towards(direction());
+  if (!take_back(rate, full)) follow(lean());
   return shown();
 }
 
@@ -99,10 +106,12 @@ bool Balance::judge(Gathered& side, std::uint32_t share, std::uint64_t other_did
   return stands;
 }
 
-int Balance::direction() const {
-  if (!gpu_.time_ns || !cpu_.time_ns) return 0;
-  if (*gpu_.time_ns > *cpu_.time_ns * kBand) return -1;
-  return *cpu_.time_ns > *gpu_.time_ns * kBand ? 1 : 0;
+/// By how much batches wait longer beside the GPU (above 0) or at it, as a logarithm.
+double Balance::lean() const {
+  if (!gpu_.time_ns || !cpu_.time_ns || *gpu_.time_ns == *cpu_.time_ns) return 0;
+  const double at_most = std::log(kTimesMost);
+  return std::clamp(std::log(std::max(*cpu_.time_ns, 1.0) / std::max(*gpu_.time_ns, 1.0)), -at_most,
+                    at_most);
 }
 
 /// Under full load what is done altogether says whether the last moves were good: true, and back,
@@ -128,39 +137,68 @@ bool Balance::take_back(double rate, bool full) {
   blocked_looks_ = kBlockedLooks;
   last_direction_ = 0;
   step_ = 1;
+  narrows_ = false;
   move_to(best_->percent);
   return true;
 }
 
-void Balance::step_towards(int direction) {
+void Balance::follow(double lean) {
+  const int direction = std::abs(lean) <= std::log(kBand) ? 0 : lean > 0 ? 1 : -1;
   if (direction == 0) {
     step_ = 1;
     return;
   }
-  if (direction == blocked_) return;
-  if (pause_ != 0) {
-    --pause_;
-    return;
+  if (direction == blocked_ || rests(lean)) return;
+  if (last_direction_ != 0 && direction != last_direction_) {
+    if (step_ == 1) return rest(lean);
+    narrows_ = true;
   }
-  if (direction == last_direction_) {
-    step_ = std::min(step_ * 2, kStepMax);
-    if (step_ > 2) pause_length_ = 1;
-  } else if (last_direction_ != 0) {
-    if (step_ == 1) {
-      pause_ = pause_length_ = std::min(pause_length_ * 2, kPauseMax);
-      last_direction_ = 0;
-      return;
-    }
-    step_ = 1;  // it lies between here and where we come from
-  }
+  set_step(direction);
   last_direction_ = direction;
   const std::uint32_t room = direction > 0 ? kWhole - percent_ : percent_;
   const std::uint32_t by = std::min(step_, room);
-  if (by != 0) move_to(direction > 0 ? percent_ + by : percent_ - by);
+  if (by == 0) return;
+  came_from_ = percent_;
+  lean_there_ = lean;
+  move_to(direction > 0 ? percent_ + by : percent_ - by);
+}
+
+/// While it narrows, each step is half of the last one, whatever the direction.
+void Balance::set_step(int direction) {
+  if (narrows_ && step_ > 1) {
+    step_ /= 2;
+  } else if (direction == last_direction_) {
+    if (!std::exchange(narrows_, false)) step_ = std::min(step_ * 2, kStepMax);
+    if (step_ > 2) pause_length_ = 1;
+  }
+}
+
+/// One percent makes the other side the slower one: stays where both are more alike, for a while.
+void Balance::rest(double lean) {
+  pause_ = pause_length_ = std::min(pause_length_ * 2, kPauseMax);
+  rest_lean_ = lean;
+  last_direction_ = 0;
+  narrows_ = false;
+  if (std::abs(lean) <= std::abs(lean_there_)) return;
+  rest_lean_ = lean_there_;
+  move_to(came_from_);
+}
+
+/// A rest ends early when the times are others than at its beginning.
+bool Balance::rests(double lean) {
+  if (pause_ == 0) return false;
+  if (std::abs(lean - rest_lean_) > std::log(kOther)) {
+    pause_ = 0;
+    pause_length_ = 1;
+    return false;
+  }
+  --pause_;
+  return true;
 }
 
 void Balance::move_to(std::uint32_t percent) {
   percent_ = given_ = percent;
+  probe_every_ = kProbeEvery;
   settling_ = true;
 }
 
@@ -172,7 +210,7 @@ std::uint32_t Balance::shown() {
     return given_;
   }
   Gathered& asked = percent_ == 0 ? gpu_ : cpu_;
-  if (++probe_ < kProbeEvery) {
+  if (++probe_ < probe_every_) {
     asked.batches = asked.ns = 0;
     return given_;
   }

@@ -15,20 +15,22 @@ namespace millrace {
 /// of the slower side.
 ///
 /// - Steps of 1, 2, 4, 8, 16 percent, one in two looks, as long as the direction stays. Where it
-///   turns they begin with 1; between turns after a step of 1 there are longer and longer pauses.
+///   turns they are halved. Where one percent makes the other side the slower one it stays at the
+///   better of both places, for longer and longer, or until times change.
 /// - While slots run short, a move after which less is done altogether is taken back.
-/// - At 0 and 100 percent the other side gets one of a hundred batches now and then, until it has
-///   been measured.
+/// - At 0 and 100 percent the other side gets one of a hundred batches now and then, less and less
+///   often, until it has been measured.
 /// - A side that cannot be used gets nothing. With no traffic nothing moves.
 ///
 /// Pure: told what has been done, reads no clock. A look is a fifth of a second or so.
 class Balance {
  public:
-  static constexpr std::uint32_t kStart = 50;         ///< percent
-  static constexpr std::uint32_t kStepMax = 16;       ///< percent
-  static constexpr std::uint32_t kProbeEvery = 16;    ///< looks
+  static constexpr std::uint32_t kStart = 100;      ///< percent: not yet worse than a GPU alone
+  static constexpr std::uint32_t kStepMax = 16;     ///< percent
+  static constexpr std::uint32_t kProbeEvery = 16;  ///< looks; twice as many each time
+  static constexpr std::uint32_t kProbeEveryMost = 128;
   static constexpr std::uint32_t kBatchesLeast = 4;   ///< that a side is judged by
-  static constexpr std::uint32_t kPauseMax = 16;      ///< looks between two turns of one percent
+  static constexpr std::uint32_t kPauseMax = 64;      ///< looks between two turns of one percent
   static constexpr std::uint32_t kBlockedLooks = 64;  ///< that a direction is left alone for
   static constexpr double kBand = 1.2;                ///< times that are so much alike are the same
   static constexpr double kWorse = 0.95;              ///< of what was done before, under full load
@@ -66,9 +68,12 @@ class Balance {
   bool follow_usable(const Look& now);
   static bool judge(Gathered& side, std::uint32_t share, std::uint64_t other_did,
                     std::uint32_t rest);
-  int direction() const;
+  double lean() const;
   bool take_back(double rate, bool full);
-  void step_towards(int direction);
+  void follow(double lean);
+  void set_step(int direction);
+  void rest(double lean);
+  bool rests(double lean);
   void move_to(std::uint32_t percent);
   std::uint32_t shown();
 
@@ -81,11 +86,15 @@ class Balance {
   bool settling_ = false;  ///< what is under way went by the share before
   int last_direction_ = 0;
   std::uint32_t step_ = 1, pause_ = 0, pause_length_ = 1;
+  bool narrows_ = false;         ///< the place lies between two where we have been
+  std::uint32_t came_from_ = 0;  ///< percent before the last step
+  double lean_there_ = 0, rest_lean_ = 0;
   std::optional<Rate> best_;  ///< under full load
   std::uint32_t worse_ = 0;   ///< looks in a row in which less was done
   int blocked_ = 0;           ///< direction that did harm; 0: none
   std::uint32_t blocked_looks_ = 0;
-  std::uint32_t probe_ = 0;  ///< looks since the last one
+  std::uint32_t probe_ = kProbeEvery;  ///< looks since the last one; the first one comes at once
+  std::uint32_t probe_every_ = kProbeEvery;
 };
 
 }  // namespace millrace

@@ -62,6 +62,7 @@ Outcome outcome(const Flow& flow, double share) {
 class BalanceTest : public testing::Test {
  protected:
   static constexpr double kLook = 0.2;
+  static constexpr std::uint32_t kMiddle = 50;
 
   std::uint32_t look() {
     now_.time_ns += static_cast<std::uint64_t>(kLook * 1e9);
@@ -95,22 +96,39 @@ class BalanceTest : public testing::Test {
     }
     return turns;
   }
-  /// Not worse than the better one of both alone: in batches, and where all of them are done, in
-  /// the time of a batch.
-  void expect_no_worse(const Flow& flow, const std::string& what) {
-    const Outcome is = outcome(flow, percent_ / 100.0);
+  /// After 40 s, from wherever it begins, not worse than the better one of both alone: in what is
+  /// done over a minute, tries of other shares included, and where all of it can be done, in the
+  /// time of a batch in nine of ten looks.
+  void expect_no_worse(const Flow& flow) {
     const Outcome gpu = outcome(flow, 1), cpu = outcome(flow, 0);
-    const double best = std::max(gpu.rate, cpu.rate);
-    EXPECT_GE(is.rate, 0.97 * best) << what << ", " << percent_ << " %";
     double time = 1e9;
     if (!gpu.full) time = std::min(time, gpu.gpu_time);
     if (!cpu.full) time = std::min(time, cpu.cpu_time);
-    EXPECT_LE(is.time(percent_ / 100.0), 1.25 * time) << what << ", " << percent_ << " %";
+    for (const std::uint32_t start : {0u, kMiddle, Balance::kStart}) {
+      balance_ = Balance(start);
+      percent_ = start;
+      run(flow, 200);
+      double done = 0;
+      int good = 0;
+      constexpr int kLooks = 300;
+      for (int i = 0; i < kLooks; ++i) {
+        run(flow, 1);
+        const Outcome is = outcome(flow, percent_ / 100.0);
+        done += is.rate / kLooks;
+        if (is.time(percent_ / 100.0) <= 1.25 * time) ++good;
+      }
+      const std::string what =
+          "gpu " + std::to_string(flow.gpu.rate) + " " + std::to_string(flow.gpu.time) + " cpu " +
+          std::to_string(flow.cpu.rate) + " offered " + std::to_string(flow.offered) + ", " +
+          std::to_string(percent_) + " % from " + std::to_string(start);
+      EXPECT_GE(done, 0.97 * std::max(gpu.rate, cpu.rate)) << what;
+      EXPECT_GE(good, kLooks * 9 / 10) << what;
+    }
   }
 
-  Balance balance_;
+  Balance balance_{kMiddle};
   Balance::Look now_{.gpu = {.usable = true}, .cpu = {.usable = true}};
-  std::uint32_t percent_ = Balance::kStart;
+  std::uint32_t percent_ = kMiddle;
   std::vector<std::uint32_t> shares_;
 
  private:
@@ -128,16 +146,8 @@ TEST_F(BalanceTest, IsNeverWorseThanTheBetterOfBoth) {
     for (const double cpu_rate : {1e3, 1e4, 1e5}) {
       for (const double gpu_time : {50e-6, 2e-3}) {
         for (const double offered : {500.0, 5e3, 5e4, 5e5}) {
-          const Flow flow{
-              .gpu = {gpu_rate, gpu_time}, .cpu = {cpu_rate, 200e-6}, .offered = offered};
-          balance_ = Balance();
-          percent_ = Balance::kStart;
-          run(flow, 200);
-          // A probe of the idle side is no share.
-          if (percent_ == 99 || percent_ == 1) run(flow, 2);
-          expect_no_worse(flow, "gpu " + std::to_string(gpu_rate) + " " + std::to_string(gpu_time) +
-                                    " cpu " + std::to_string(cpu_rate) + " offered " +
-                                    std::to_string(offered));
+          expect_no_worse(
+              {.gpu = {gpu_rate, gpu_time}, .cpu = {cpu_rate, 200e-6}, .offered = offered});
         }
       }
     }
@@ -202,7 +212,7 @@ TEST_F(BalanceTest, RestsWhereBothAreAlike) {
   const Flow flow{.gpu = {1e5, 100e-6}, .cpu = {1e5, 105e-6}, .offered = 1000};
   run(flow, 200);
   EXPECT_EQ(turns(), 0);
-  EXPECT_EQ(percent_, Balance::kStart);
+  EXPECT_EQ(percent_, kMiddle);
 }
 
 /// Each of both waits less than the other side alone would make it, and yet less is done.
@@ -247,7 +257,7 @@ TEST_F(BalanceTest, ASideThatCannotBeUsedGetsNothing) {
 }
 
 TEST_F(BalanceTest, WithoutTrafficNothingMoves) {
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(look(), Balance::kStart);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(look(), kMiddle);
 }
 
 TEST_F(BalanceTest, CountersThatBeginAnewSayNothing) {
@@ -269,8 +279,8 @@ TEST_F(BalanceTest, AtTheEndTheOtherSideIsAskedNowAndThen) {
   run(flow, 100);
   run(flow, 160);
   const auto asked = std::count(shares_.begin(), shares_.end(), 99u);
-  EXPECT_GE(asked, 5);
-  EXPECT_LE(asked, 20);
+  EXPECT_GE(asked, 1);
+  EXPECT_LE(asked, 10);
   EXPECT_EQ(std::count(shares_.begin(), shares_.end(), 100u), 160 - asked);
 }
 
