@@ -222,6 +222,11 @@ class Function {
   /// finish; nothing else is changed. `tuple`: of direction 0.
   virtual void renumber(const StateOfFunction& /*own*/, const FlowTuple& /*tuple*/,
                         TcpSegment& /*segment*/) noexcept {}
+  /// A packet of such a flow, behind the function, gets back the numbers with which it has come, so
+  /// that its sender can be told of it. Addresses and ports may be any. `direction`: of the packet.
+  virtual void revert_numbers(const StateOfFunction& /*own*/, const FlowTuple& /*tuple*/,
+                              std::uint8_t /*direction*/, std::span<std::byte> /*frame*/) noexcept {
+  }
 };
 
 /// What a function needs of the world, beside its image.

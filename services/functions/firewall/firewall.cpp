@@ -61,6 +61,10 @@ class Firewall final : public Function {
                 TcpSegment& segment) noexcept override {
     Synproxy::renumber(own.state, tuple, segment);
   }
+  void revert_numbers(const StateOfFunction& own, const FlowTuple& tuple, std::uint8_t direction,
+                      std::span<std::byte> frame) noexcept override {
+    Synproxy::revert(own.state, tuple, direction, frame);
+  }
 
  private:
   bool passes(const FinishContext& call, std::uint16_t packet) noexcept {
@@ -79,7 +83,7 @@ class Firewall final : public Function {
     const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
     const bool is_proxied = flow.flow != kNoFlow && call.flows->own(flow.flow).renumbered != 0;
     if (is_proxied && flow.direction == 0 && synproxy_.is_opening(call, flow)) {
-      return synproxy_.ask_again(call, packet, flow) != Synproxy::Fate::kDropped;
+      return renumbered(call, packet, synproxy_.ask_again(call, packet, flow));
     }
     const std::uint8_t port = call.facts.port_in;
     std::uint32_t marks = std::uint32_t{1}
@@ -89,7 +93,15 @@ class Firewall final : public Function {
     const bool passes = key.version == 4 ? decide(call, packet, flow, key, image_.bits()->ipv4)
                                          : decide(call, packet, flow, key, image_.bits()->ipv6);
     if (!passes || !is_proxied) return passes;
-    return synproxy_.translate(call, packet, flow) != Synproxy::Fate::kDropped;
+    return renumbered(call, packet, synproxy_.translate(call, packet, flow));
+  }
+
+  /// True: the packet goes on, with other numbers than it has come with.
+  static bool renumbered(const FinishContext& call, std::uint16_t packet,
+                         Synproxy::Fate fate) noexcept {
+    if (fate == Synproxy::Fate::kDropped) return false;
+    call.flows->note_renumbered(packet);
+    return true;
   }
 
   /// True: the packet goes on.
@@ -133,6 +145,7 @@ class Firewall final : public Function {
     const PacketFlow now = call.flows->of(packet);
     if (!limits_.count(call, now)) return false;
     let_in(call, now, number);
+    if (fate == Synproxy::Fate::kOpens) call.flows->note_renumbered(packet);
     return true;
   }
 

@@ -15,6 +15,7 @@ namespace {
 
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 constexpr std::size_t kIcmpChecksumAt = 2;
+constexpr std::uint32_t kFlagsOfWord = 0xff0000;  // of the word at tcp_wire::kOffsetAt
 
 /// A number of the quoted segment, where the quote has it.
 void put_quoted(std::span<std::byte> segment, std::size_t at, std::uint32_t value) noexcept {
@@ -40,7 +41,12 @@ void as_server_sent(const ProxiedFlow& flow, std::span<std::byte> segment) noexc
 void as_proof(const ProxiedFlow& flow, std::span<std::byte> segment) noexcept {
   put_quoted(segment, tcp_wire::kSequenceAt, flow.client + 1);
   put_quoted(segment, tcp_wire::kAcknowledgmentAt, flow.cookie + 1);
-  wire_bytes::put8(segment, tcp_wire::kFlagsAt, tcp_wire::kAck);
+  if (segment.size() < tcp_wire::kHeaderBytesMin) {
+    wire_bytes::put8(segment, tcp_wire::kFlagsAt, tcp_wire::kAck);
+    return;
+  }
+  const std::uint32_t kept = u32(segment, tcp_wire::kOffsetAt) & ~kFlagsOfWord;
+  change_segment_u32(segment, tcp_wire::kOffsetAt, kept | std::uint32_t{tcp_wire::kAck} << 16);
 }
 
 void as_client_sent(const ProxiedFlow& flow, std::span<std::byte> segment) noexcept {
@@ -65,6 +71,14 @@ void as_client_sent(const ProxiedFlow& flow, std::span<std::byte> segment) noexc
 
 }  // namespace
 
+void revert_segment(const ProxiedFlow& flow, ProxyError to, std::span<std::byte> segment) noexcept {
+  if (to == ProxyError::kToClient) {
+    as_client_sent(flow, segment);
+  } else if (flow.is_open != 0) {
+    as_server_sent(flow, segment);
+  }
+}
+
 void translate_error(const ProxiedFlow& flow, ProxyError to, std::span<std::byte> frame,
                      const PacketHeaders& headers) noexcept {
   const auto quoted = quoted_headers(frame, headers);
@@ -73,11 +87,7 @@ void translate_error(const ProxiedFlow& flow, ProxyError to, std::span<std::byte
   const std::span<std::byte> segment =
       frame.first(headers.payload_end).subspan(quoted->transport_offset);
   const std::uint16_t before = internet_sum(segment);
-  if (to == ProxyError::kToClient) {
-    as_client_sent(flow, segment);
-  } else if (flow.is_open != 0) {
-    as_server_sent(flow, segment);
-  }
+  revert_segment(flow, to, segment);
   const std::size_t at = headers.transport_offset + kIcmpChecksumAt;
   wire_bytes::put16(frame, at, updated_checksum(u16(frame, at), before, internet_sum(segment)));
 }

@@ -25,4 +25,7 @@ enum class ProxyError : std::uint8_t { kToServer, kToClient };
 void translate_error(const ProxiedFlow& flow, ProxyError to, std::span<std::byte> frame,
                      const PacketHeaders& headers) noexcept;
 
+/// The same of a segment itself, from its TCP header on: that it can be quoted, or answered.
+void revert_segment(const ProxiedFlow& flow, ProxyError to, std::span<std::byte> segment) noexcept;
+
 }  // namespace millrace

@@ -359,6 +359,16 @@ void Synproxy::renumber(const LaneState& state, const FlowTuple& tuple,
   }
 }
 
+void Synproxy::revert(const LaneState& state, const FlowTuple& tuple, std::uint8_t direction,
+                      std::span<std::byte> frame) noexcept {
+  const auto flows = ProxiedFlows::laid_out(state);
+  const ProxiedFlow* const one = flows ? flows->find(tuple) : nullptr;
+  const PacketHeaders headers = parse_headers(frame);
+  if (one == nullptr || headers.transport_offset == 0) return;
+  revert_segment(*one, direction == 0 ? ProxyError::kToClient : ProxyError::kToServer,
+                 frame.first(headers.payload_end).subspan(headers.transport_offset));
+}
+
 void Synproxy::give_back(const LaneState& state, const FlowTuple& tuple) noexcept {
   if (const auto flows = ProxiedFlows::laid_out(state)) flows->remove(tuple);
 }

@@ -64,6 +64,8 @@ class Synproxy {
   /// See Function. `state`: of the firewall, in the flow's lane; `tuple`: of direction 0.
   static void renumber(const LaneState& state, const FlowTuple& tuple,
                        TcpSegment& segment) noexcept;
+  static void revert(const LaneState& state, const FlowTuple& tuple, std::uint8_t direction,
+                     std::span<std::byte> frame) noexcept;
   /// The flow has ended.
   static void give_back(const LaneState& state, const FlowTuple& tuple) noexcept;
 

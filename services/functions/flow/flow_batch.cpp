@@ -62,10 +62,21 @@ void FlowBatch::begin(const FinishContext& call, const FlowSettings& settings,
   over_.reset();
   is_question_.reset();
   splits_.reset();
+  renumbered_.reset();
   for (std::uint32_t i = 0; i < packet_count_; ++i) packets_[i] = {};
   packet_count_ = call.batch.count;
   if (beginning_count_ != 0) places_.fill(0);
   beginning_count_ = 0;
+}
+
+void FlowBatch::revert_numbers(std::uint16_t packet, std::span<std::byte> frame) noexcept {
+  if (!is_renumbered(packet)) return;
+  renumbered_.reset(packet);
+  const PacketFlow& at = packets_[packet];
+  if (at.flow == kNoFlow) return;
+  for (const StateOfFunction& one : behind_) {
+    one.function->revert_numbers(one, tuple(at.flow, 0), at.direction, frame);
+  }
 }
 
 std::optional<std::uint32_t> FlowBatch::place_of(const FlowTuple& tuple) const noexcept {

@@ -55,6 +55,11 @@ class FlowBatch {
   /// was one of IPv4 that routers may cut (RFC 7915 4).
   void let_split(std::uint16_t packet) noexcept { splits_.set(packet); }
   bool splits(std::uint16_t packet) const noexcept { return splits_.test(packet); }
+  /// A function (FlowOwn::renumbered) has changed TCP numbers of the packet.
+  void note_renumbered(std::uint16_t packet) noexcept { renumbered_.set(packet); }
+  bool is_renumbered(std::uint16_t packet) const noexcept { return renumbered_.test(packet); }
+  /// The packet, `frame`, gets the numbers that its sender has sent. Not is_renumbered() then.
+  void revert_numbers(std::uint16_t packet, std::span<std::byte> frame) noexcept;
 
   // Of the flow of a packet: not kNoFlow.
 
@@ -138,6 +143,7 @@ class FlowBatch {
   bool forgot_ = false;                  ///< a flow went: what was found before may be another one
   std::bitset<kBatchCapacityMax> over_;  ///< packets that their flow ends with
   std::bitset<kBatchCapacityMax> splits_;
+  std::bitset<kBatchCapacityMax> renumbered_;
   std::bitset<kBatchCapacityMax> is_question_;  ///< new packets, no later fragments
   std::uint32_t packet_count_ = 0, beginning_count_ = 0;
   std::array<PacketFlow, kBatchCapacityMax> packets_;

@@ -11,6 +11,7 @@ void revert_translation(const FinishContext& call, std::uint16_t packet) noexcep
   if (call.flows == nullptr) return;
   const PacketFlow at = call.flows->of(packet);
   if (at.flow == kNoFlow || at.state == FlowState::kRelated) return;
+  call.flows->revert_numbers(packet, call.batch.bytes(packet));
   const FlowTuple& came = call.flows->tuple(at.flow, at.direction);
   const FlowTuple has =
       reversed(call.flows->tuple(at.flow, static_cast<std::uint8_t>(1 - at.direction)));

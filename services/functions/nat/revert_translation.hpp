@@ -8,8 +8,8 @@
 
 namespace millrace {
 
-/// Gives a packet back the addresses and ports that it has come with, so that its sender can be
-/// told of it. Nothing changes where its flow is not translated, or none is known.
+/// Gives a packet back the addresses, ports and TCP numbers that it has come with, so that its
+/// sender can be told of it. Nothing changes where its flow is not translated, or none is known.
 void revert_translation(const FinishContext& call, std::uint16_t packet) noexcept;
 
 }  // namespace millrace

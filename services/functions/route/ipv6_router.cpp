@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "services/functions/flow/flow_batch.hpp"
+#include "services/functions/nat/revert_translation.hpp"
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/revert_version.hpp"
 #include "services/functions/route/ipv4_datagram.hpp"
@@ -202,6 +203,7 @@ void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6E
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpv6ErrorFrontBytes - kEthernetBytes);
   const Batch& batch = call.batch;
   if (report_as_ipv4(call, packet, error, otherwise)) return;
+  revert_translation(call, packet);
   if (!may_report(call, packet, error) || !limit_.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;

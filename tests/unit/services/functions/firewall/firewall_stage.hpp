@@ -11,6 +11,7 @@
 #include "services/functions/acl/acl.hpp"
 #include "services/functions/firewall/firewall.hpp"
 #include "services/functions/flow/flow.hpp"
+#include "services/functions/nat/revert_translation.hpp"
 #include "services/functions/stage_runner.hpp"
 #include "shared/base/packet.hpp"
 #include "shared/layout/batch_arena.hpp"
@@ -52,16 +53,16 @@ class StageState {
   Mapping memory_;
 };
 
-/// Drops all packets, or none.
+/// Drops all packets, or none; or gives them back what they have come with.
 struct Wall final : Function {
   void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
   void finish(const FinishContext& call) noexcept override {
-    if (!closed) return;
     for (const std::uint16_t packet : call.selected.packets) {
-      call.batch.drop(packet, Reason::kMalformed);
+      if (reverts) revert_translation(call, packet);
+      if (closed) call.batch.drop(packet, Reason::kMalformed);
     }
   }
-  bool closed = false;
+  bool closed = false, reverts = false;
 };
 
 /// `flow`, `firewall` and a Wall, as in a stage of a worker.

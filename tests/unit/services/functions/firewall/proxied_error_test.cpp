@@ -166,6 +166,39 @@ TEST(ErrorsOfProxiedConnections, AboutTheSynTellOfTheProof) {
   }
 }
 
+/// As a function behind the firewall that reports to the sender has it.
+TEST(SegmentsOfProxiedConnections, GetBackTheNumbersThatTheirSenderHasSent) {
+  for (const bool is_ipv6 : {false, true}) {
+    Proxied hosts(is_ipv6);
+    hosts.stage.wall.reverts = true;
+    const auto is_as_sent = [](const std::pair<Frame, Frame>& pair) {
+      const Frame &sent = pair.first, &left = pair.second;
+      EXPECT_EQ(segment_bytes(left, 0, 12), segment_bytes(sent, 0, 12));
+      EXPECT_EQ(segment_bytes(left, 13, 14), segment_bytes(sent, 13, 14));
+      const Frame segment(left.begin() + long(transport_of(left)), left.end());
+      const std::uint32_t sum = slow_pseudo(left);
+      EXPECT_EQ(slow_checksum(segment, 0, sum), 0u);
+    };
+    // Once more: the server has not answered, and is asked again.
+    is_as_sent(hosts.pass(kLan, {.sequence = kClientNumber + 1,
+                                 .acknowledgment = hosts.cookie + 1,
+                                 .flags = "A",
+                                 .options = timestamp_option(72, hosts.cookie_time)}));
+    hosts.open();
+    is_as_sent(hosts.pass(kLan, {.sequence = kClientNumber + 1,
+                                 .acknowledgment = hosts.cookie + 1,
+                                 .flags = "PA",
+                                 .options = timestamp_option(80, hosts.cookie_time + 5),
+                                 .data = 20}));
+    is_as_sent(hosts.pass(kWan, {.sequence = kServerNumber + 1,
+                                 .acknowledgment = kClientNumber + 1,
+                                 .flags = "PA",
+                                 .window = 3200,
+                                 .options = timestamp_option(905, 71),
+                                 .data = 31}));
+  }
+}
+
 TEST(ErrorsOfProxiedConnections, NothingElseIsChanged) {
   ProxiedFlow flow{};
   flow.shift = flow.client = flow.cookie = 77;
