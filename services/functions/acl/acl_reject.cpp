@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "services/functions/nat64/as_sent.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/mac.hpp"
 #include "shared/packet/icmp.hpp"
@@ -111,6 +112,8 @@ void answer_ipv6(const Rejected& at, Answer& out) noexcept {
 void AclRejecter::tell_sender(const FinishContext& call, std::uint16_t packet) noexcept {
   const Batch& batch = call.batch;
   if (call.facts.port_in == kOutputDefault || batch.output[packet] != kOutputDefault) return;
+  const AsSent as_sent(call, packet);
+  if (!as_sent.is_known()) return;
   const std::optional<Rejected> rejected = read(batch.bytes(packet));
   if (!rejected) return;
   Answer answer;
