@@ -60,6 +60,8 @@ class Ipv4Router {
   bool pass_options(const FinishContext& call, std::uint16_t packet, std::uint8_t port) noexcept;
   void redirect(const FinishContext& call, std::uint16_t packet, std::uint32_t gateway) noexcept;
   void wait(const FinishContext& call, const Departure& at) noexcept;
+  void write_held(const FinishContext& call, const Departure& at, bool differs,
+                  std::span<std::byte> front, HeldReport& held) noexcept;
   bool is_of_the_link(const FinishContext& call, std::uint16_t packet) const noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
   /// Nothing of ours listens there: the connection is refused (RFC 9293 3.10.7.1).

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "shared/packet/arp.hpp"
-#include "shared/packet/neighbour_discovery.hpp"
-
 namespace millrace {
 
 namespace {

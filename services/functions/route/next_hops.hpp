@@ -8,6 +8,8 @@
 
 #include "services/functions/function.hpp"
 #include "services/functions/route/router_ports.hpp"
+#include "shared/packet/arp.hpp"
+#include "shared/packet/neighbour_discovery.hpp"
 
 namespace millrace {
 
@@ -19,11 +21,18 @@ struct Departure {
   std::uint32_t fragment_to = 0;  ///< it leaves in fragments of so many bytes; 0: whole
 };
 
-/// What leaves by `back` when the neighbour does not answer: all in front of the quote.
+/// What leaves by `back` when the neighbour does not answer: all in front of the quote, which is
+/// the packet's; or the quote too, with `quoted` 0, where the packet is not what it quotes.
 struct HeldReport {
   std::span<const std::byte> front;  ///< empty: nothing
   std::uint8_t back = 0;
   std::uint16_t quoted = 0;
+
+  /// Bytes of a front that waits with the question for such a neighbour.
+  static constexpr std::size_t bytes_max(NeighbourFamily family) noexcept {
+    return kHoldBytesMax -
+           (family == NeighbourFamily::kIpv4 ? kArpFrameBytes : kNeighbourFrameBytes);
+  }
 };
 
 /// Gives departing packets the MAC addresses of neighbours: from the table, or by way of the
