@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "services/functions/flow/translated_time.hpp"
+
 namespace millrace {
 namespace {
 
@@ -122,7 +124,10 @@ FlowTable::Insertion FlowBatch::insert(Beginning& one, const FlowTuple& answer) 
 
 FlowBatch::Translated FlowBatch::translate(std::uint32_t flow, const FlowTuple& answer) noexcept {
   if (table_->find(answer)) return Translated::kTaken;
-  switch (insert(beginning(flow), answer).what) {
+  Beginning& one = beginning(flow);
+  const std::uint32_t least_s = translated_seconds_min(one.tuple, one.own, settings_->timeouts);
+  one.deadline_s = std::max(one.deadline_s, static_cast<std::uint32_t>(now_ms_ / 1000) + least_s);
+  switch (insert(one, answer).what) {
     case FlowTable::Inserted::kNew:
       return Translated::kDone;
     case FlowTable::Inserted::kThere:
@@ -139,8 +144,12 @@ void FlowBatch::keep(std::uint32_t flow) noexcept {
 
 /// Its time begins anew, by its TCP.
 void FlowBatch::prolong(std::uint32_t flow) noexcept {
-  const std::uint32_t deadline_s = static_cast<std::uint32_t>(now_ms_ / 1000) +
-                                   tcp_timeout_s(own(flow).tcp, settings_->timeouts.tcp);
+  const FlowOwn& is = own(flow);
+  std::uint32_t seconds = tcp_timeout_s(is.tcp, settings_->timeouts.tcp);
+  if (is.nat != 0) {
+    seconds = std::max(seconds, translated_seconds_min(tuple(flow, 0), is, settings_->timeouts));
+  }
+  const std::uint32_t deadline_s = static_cast<std::uint32_t>(now_ms_ / 1000) + seconds;
   std::uint32_t number = flow;
   if (resolve(number)) {
     table_->set_deadline(number, deadline_s);

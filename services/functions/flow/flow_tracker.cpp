@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "services/functions/flow/translated_time.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
@@ -30,6 +31,22 @@ void tell_of(const TcpTrack& track, PacketFlow& packet) noexcept {
   packet.opens = is_opening(track);
   packet.is_picked_up = is_picked_up(track);
   packet.acknowledged = {acknowledged(track, 0), acknowledged(track, 1)};
+}
+
+std::uint32_t usual_s(std::uint8_t protocol, const FlowOwn& own, const FlowTimeouts& all) noexcept {
+  switch (protocol) {
+    case kTcp:
+      return tcp_timeout_s(own.tcp, all.tcp);
+    case kUdp:
+    case kUdpLite:
+      return own.answered != 0 ? all.udp_stream_s : all.udp_s;
+    case kIcmp:
+      return all.icmp_s;
+    case kIcmpv6:
+      return all.icmpv6_s;
+    default:
+      return all.generic_s;
+  }
 }
 
 }  // namespace
@@ -198,20 +215,9 @@ void FlowTracker::write(std::uint32_t flow, std::uint8_t direction, const FlowOw
 }
 
 std::uint32_t FlowTracker::timeout_s(const FlowTuple& tuple, const FlowOwn& own) const noexcept {
-  const FlowTimeouts& all = settings_.timeouts;
-  switch (tuple.protocol) {
-    case kTcp:
-      return tcp_timeout_s(own.tcp, all.tcp);
-    case kUdp:
-    case kUdpLite:
-      return own.answered != 0 ? all.udp_stream_s : all.udp_s;
-    case kIcmp:
-      return all.icmp_s;
-    case kIcmpv6:
-      return all.icmpv6_s;
-    default:
-      return all.generic_s;
-  }
+  const std::uint32_t seconds = usual_s(tuple.protocol, own, settings_.timeouts);
+  if (own.nat == 0) return seconds;
+  return std::max(seconds, translated_seconds_min(tuple, own, settings_.timeouts));
 }
 
 /// Packets of a flow that is not written do not go on.

@@ -229,6 +229,106 @@ TEST_F(NatTest, MappingsEndWithTheirFlows) {
   EXPECT_EQ(send(kLan, {.source = kOther}).reason, -1);
 }
 
+// What RFCs ask of a NAT, as tests/golden/nat-requirements has it.
+
+/// An ICMP error from `reporter` to the source of what it quotes.
+Frame error_about(const Frame& quoted, std::uint32_t reporter) {
+  Frame error(kIcmpErrorFrontBytes);
+  const std::span<const std::byte> quote = std::span(quoted).subspan(14);
+  write_icmp_error(error, quote, {}, {}, reporter, wire_bytes::u32(quote, 12),
+                   kIcmpHostUnreachable);
+  error.insert(error.end(), quote.begin(), quote.end());
+  return error;
+}
+
+TEST_F(NatTest, TcpMayBeOpenedFromBothSidesAtOnce) {
+  use();
+  const Seen out = send(kLan, {.destination_port = 80, .protocol = 6});
+  const Seen in = send(kWan, out.answered());  // a SYN too
+  EXPECT_EQ(in.reason, -1);
+  EXPECT_EQ(in.destination(), kHost);
+  EXPECT_EQ(in.tuple->destination_port, 5000);
+  EXPECT_EQ(hits(NatCounter::kMappings), 1u) << "of one flow";
+}
+
+TEST_F(NatTest, ASynThatNobodyAskedForIsAnsweredByNothing) {
+  use();
+  const Sent syn{
+      .source = kServer, .destination = kPublic, .destination_port = 5000, .protocol = 6};
+  EXPECT_EQ(send(kWan, syn).reason, static_cast<int>(NatReason::kNoMapping));
+  EXPECT_TRUE(arena_.batch().side.records().empty());
+  EXPECT_EQ(send(kLan, {.source_port = 5000, .destination_port = 53, .protocol = 6}).reason, -1);
+}
+
+TEST_F(NatTest, AnErrorEndsNoMapping) {
+  use();
+  const Seen out = send(kLan, {});
+  EXPECT_EQ(send_frames(kWan, {error_about(out.frame, kServer)}).front().reason, -1);
+  EXPECT_EQ(send(kWan, out.answered()).destination(), kHost);
+  EXPECT_EQ(send(kLan, {}).tuple->source_port, out.tuple->source_port);
+}
+
+TEST_F(NatTest, AnErrorDoesNotProlongAQuestion) {
+  use();
+  const Seen asked = send(kLan, {.destination_port = 8, .protocol = 1});
+  now_s_ += 59;
+  EXPECT_EQ(send_frames(kWan, {error_about(asked.frame, kServer)}).front().reason, -1);
+  EXPECT_EQ(send(kWan, asked.answered()).reason, -1) << "a minute is not over";
+  now_s_ += 59;
+  EXPECT_EQ(send_frames(kWan, {error_about(asked.frame, kServer)}).front().reason, -1);
+  now_s_ += 2;
+  send_frames(kLan, {});
+  EXPECT_NE(send(kWan, asked.answered()).reason, -1);
+}
+
+TEST_F(NatTest, AnErrorAboutNoMappingIsDropped) {
+  use();
+  const Frame strange = Sent{.source = kPublic}.frame(), inside = Sent{.source = kServer}.frame();
+  EXPECT_NE(send_frames(kWan, {error_about(strange, kServer)}).front().reason, -1);
+  EXPECT_NE(send_frames(kLan, {error_about(inside, kHost)}).front().reason, -1);
+}
+
+TEST_F(NatTest, AnErrorOfAHostInsideIsAboutWhatTheOutsideHasSent) {
+  use();
+  const Sent answer = send(kLan, {}).answered();
+  const Seen in = send(kWan, answer);
+  const Seen told = send_frames(kLan, {error_about(in.frame, kHost)}).front();
+  EXPECT_EQ(told.reason, -1);
+  EXPECT_EQ(wire_bytes::u32(told.frame, 26), kPublic) << "no address of the inside is seen";
+  EXPECT_EQ(wire_bytes::u32(told.frame, 30), kServer);
+  const Frame sent = answer.frame();
+  EXPECT_TRUE(std::equal(sent.begin() + 14, sent.end(), told.frame.begin() + kIcmpErrorFrontBytes));
+}
+
+TEST_F(NatTest, AMappingOfUdpStaysForTwoMinutes) {
+  use();
+  const Seen out = send(kLan, {.destination_port = 5060});
+  now_s_ += 119;
+  EXPECT_EQ(send(kWan, out.answered()).reason, -1);
+  const Seen other = send(kLan, {.source_port = 5001, .destination_port = 5060});
+  now_s_ += 100;
+  send(kLan, {.source_port = 5001, .destination_port = 5060});  // what goes out prolongs it
+  now_s_ += 100;
+  EXPECT_EQ(send(kWan, other.answered()).reason, -1);
+  now_s_ += 122;
+  send_frames(kLan, {});
+  EXPECT_NE(send(kWan, other.answered()).reason, -1);
+}
+
+TEST_F(NatTest, AConnectionThatOpensStaysForFourMinutes) {
+  use();
+  const Sent syn{.destination_port = 80, .protocol = 6};
+  const Seen out = send(kLan, syn);
+  now_s_ += 239;
+  EXPECT_EQ(send(kWan, out.answered()).reason, -1);
+  now_s_ += 239;
+  send_frames(kLan, {});
+  EXPECT_EQ(hits(PoolCounter::kMappingsEnded), 0u);
+  now_s_ += 3;
+  send_frames(kLan, {});
+  EXPECT_EQ(hits(PoolCounter::kMappingsEnded), 1u);
+}
+
 TEST_F(NatTest, AnotherPoolFindsItsOldStateOfNoUse) {
   use();
   EXPECT_EQ(send(kLan, {}).reason, -1);
