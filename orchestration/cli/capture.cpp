@@ -217,6 +217,18 @@ void capture(const CaptureOptions& options) {
   if (capture.is_partial()) throw CLI::RuntimeError(kExitInvalid);
 }
 
+constexpr const char* kCaptureHelp =
+    "Where: --port and --link may be repeated; without them all ports, both ways. Links are\n"
+    "listed by `millrace plan FILE`; packets are there as the workers in front have left them.\n"
+    "--filter takes what tcpdump takes (man pcap-filter), for example:\n"
+    "  host 10.1.0.5 and tcp port 443     net 2001:db8::/32     icmp or arp     vlan 7 and udp\n"
+    "Each packet has its port or link, and, where it is dropped, the reason as a comment.\n"
+    "Examples:\n"
+    "  millrace capture edge --port wan:in --filter 'tcp port 443' -w wan.pcapng --count 1000\n"
+    "  millrace capture edge --dropped --reason rule --seconds 10 | tcpdump -r - -n\n"
+    "  millrace capture edge -w ring.pcapng -C 100 -W 10           the last 1000 MB\n"
+    "Workers never wait for it: what it cannot take is counted as missed, and said at its end.";
+
 }  // namespace
 
 void add_capture(CLI::App& app) {
@@ -249,6 +261,7 @@ void add_capture(CLI::App& app) {
                    "so many files, FILE0, FILE1, ..., written again in turn")
       ->check(CLI::Range(1, 100'000))
       ->needs(size);
+  command->footer(kCaptureHelp);
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { capture(*options); });
   });

@@ -33,6 +33,24 @@ void events(const EventsOptions& options) {
   }
 }
 
+constexpr const char* kEventsHelp =
+    "The topology needs a section `events`. A line is an event: when, its type, what it says, "
+    "both\n"
+    "ends. --json has the lines of eve.json, with the keys of Suricata; jq filters them:\n"
+    "  alert             rules of ids, match, inspect, acl and firewall that matched\n"
+    "  flow              a connection that has ended: packets, bytes, start, state, reason\n"
+    "  nat               a translation, or a block of ports, that begins or ends\n"
+    "  http dns tls ssh smtp drop      of ids, as its key `log` asks\n"
+    "  anomaly           a stream that ids gives up; an address that two hosts claim\n"
+    "  stats             sums of the topology, where `stats` asks for them\n"
+    "Examples:\n"
+    "  millrace events edge -n 10\n"
+    "  millrace events edge --json | jq -c 'select(.event_type == \"flow\" and .dest_port == "
+    "443)'\n"
+    "  millrace events edge --json | jq -r 'select(.event_type == \"dns\").dns.rrname'\n"
+    "It never holds a worker up: what a slow reader misses is counted by the events process.\n"
+    "Alerts of the past are in `millrace alerts`, connections that there are in `millrace flows`.";
+
 }  // namespace
 
 void add_events(CLI::App& app) {
@@ -41,6 +59,7 @@ void add_events(CLI::App& app) {
   auto options = std::make_shared<EventsOptions>();
   add_running_options(*command, *options);
   command->add_option("-n,--count", options->count, "end after so many");
+  command->footer(kEventsHelp);
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { events(*options); });
   });

@@ -81,6 +81,14 @@ void trace(const TraceOptions& options) {
   throw Error(text.str());
 }
 
+constexpr const char* kTraceHelp =
+    "Each packet is followed from its port to its end: a line for each step, with the time since\n"
+    "the step before.\n"
+    "--filter takes what tcpdump takes (man pcap-filter), of the packet as it comes in:\n"
+    "  millrace trace edge --filter 'host 10.1.0.5 and udp port 53' --count 3\n"
+    "  millrace trace edge --filter 'icmp' --seconds 60 --json\n"
+    "Without a filter any packet will do. It ends with an error when so many have not come.";
+
 }  // namespace
 
 void add_trace(CLI::App& app) {
@@ -93,6 +101,7 @@ void add_trace(CLI::App& app) {
       ->check(CLI::Range(1, 1'000'000));
   command->add_option("--seconds", options->seconds, "give up after so long; 10 unless said")
       ->check(CLI::Range(0.1, 1e6));
+  command->footer(kTraceHelp);
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { trace(*options); });
   });
