@@ -36,6 +36,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import statistics
 import sys
@@ -202,7 +203,7 @@ def parsed():
 
 def main():
     options = parsed()
-    options.chance = lambda: attacks.random.Random(options.seed)
+    options.chance = lambda: random.Random(options.seed)
     names = [name for name in ("syn", *attacks.ATTACKS) if options.only in name]
     print_machine()
     cores, actors = len(os.sched_getaffinity(0)), ACTORS_BESIDE_WORKERS + options.workers
