@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/work_budget.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "shared/base/siphash.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+
+std::uint64_t unit_ns(const WorkBudget::Bound& bound) noexcept {
+  return kNsPerSecond / bound.units_a_second;
+}
+
+}  // namespace
+
+std::uint64_t WorkBudget::Debt::owed_ns(const Bound& bound, std::uint64_t now_ns) const noexcept {
+  const std::uint64_t owed = until_ns > now_ns ? until_ns - now_ns : 0;
+  return owed > bound.units_max * unit_ns(bound) ? 0 : owed;
+}
+
+std::uint32_t WorkBudget::Debt::left(const Bound& bound, std::uint64_t now_ns) const noexcept {
+  const std::uint64_t units = (owed_ns(bound, now_ns) + unit_ns(bound) - 1) / unit_ns(bound);
+  return bound.units_max - static_cast<std::uint32_t>(units);
+}
+
+void WorkBudget::Debt::add(std::uint32_t units, const Bound& bound, std::uint64_t now_ns) noexcept {
+  until_ns = now_ns + owed_ns(bound, now_ns) + units * unit_ns(bound);
+}
+
+WorkBudget::WorkBudget(WorkShare::Clock clock, const std::array<std::uint64_t, 2>& secret)
+    : secret_(secret), sources_(kSources), share_(clock) {}
+
+WorkBudget::Debt& WorkBudget::source_of(const Packet& packet) noexcept {
+  const auto [first, last] = std::bit_cast<std::array<std::uint64_t, 2>>(packet.source);
+  const std::array<std::uint64_t, 3> words = {first, last, packet.is_established ? 1u : 0u};
+  return sources_[siphash13(words, secret_) & (kSources - 1)];
+}
+
+void WorkBudget::begin_packet(const Packet& packet) noexcept {
+  if (const std::uint32_t taken = given_ - share_.left(); taken != 0) {
+    Debt& source = source_of(packet_);
+    source.add(taken, kSource, packet_.now_ns);
+    worker_.add(taken, kWorker, packet_.now_ns);
+    busy_until_ns_ = std::max(busy_until_ns_, source.until_ns);
+  }
+  packet_ = packet;
+  const std::uint64_t now_ns = packet.now_ns;
+  const bool is_quiet = now_ns >= busy_until_ns_;
+  const std::uint32_t own = is_quiet ? kSource.units_max : source_of(packet).left(kSource, now_ns);
+  given_ = std::min({WorkShare::kUnitsMax, own, worker_.left(kWorker, now_ns)});
+  is_own_fault_ = given_ == std::min(WorkShare::kUnitsMax, own);
+  share_.begin(given_);
+}
+
+}  // namespace millrace

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "shared/base/random_secret.hpp"
+#include "shared/packet/ipv6_bytes.hpp"
+
+/// What looking at packets may cost beyond the usual: expressions that need many steps, bodies that
+/// inflate to much more than they are. A unit is about 0.1 ms of a core: of an expression by the
+/// clock, of a body 64 KiB that are inflated, parsed and searched.
+
+namespace millrace {
+
+/// What one packet may take. One thread.
+class WorkShare {
+ public:
+  static constexpr std::uint32_t kUnitsMax = 96;  ///< of any packet: about 10 ms
+  static constexpr std::uint64_t kInflatedBytesOfUnit = 64u << 10, kNsOfUnit = 100'000;
+  static constexpr std::uint64_t kFreeNs = 20'000;  ///< pieces of work that take less cost nothing
+  /// Of one piece of work, whatever the clock says: the kernel may have stopped the worker in it.
+  static constexpr std::uint64_t kUnitsOfPiece = 16;
+
+  using Clock = std::uint64_t (*)() noexcept;  ///< nanoseconds
+  /// Without a clock a piece of work costs what it costs at least.
+  explicit WorkShare(Clock clock = nullptr) : clock_(clock) {}
+
+  void begin(std::uint32_t units) noexcept {
+    left_ = units;
+    has_run_out_ = has_lost_body_ = false;
+  }
+  /// False: fewer are left, and none is taken.
+  bool take(std::uint32_t units) noexcept {
+    if (units > left_) {
+      has_run_out_ = true;
+      return false;
+    }
+    left_ -= units;
+    return true;
+  }
+  std::uint64_t now_ns() const noexcept { return clock_ == nullptr ? 0 : clock_(); }
+  /// A piece of work is done, which began at `since_ns`: takes its units, `least` or more, as far
+  /// as they are there.
+  void spend(std::uint64_t since_ns, std::uint32_t least) noexcept {
+    const std::uint64_t ns = std::min(now_ns() - since_ns, kUnitsOfPiece * kNsOfUnit);
+    if (ns >= kFreeNs) rest_ns_ += ns;
+    const std::uint32_t units = std::max(least, static_cast<std::uint32_t>(rest_ns_ / kNsOfUnit));
+    rest_ns_ %= kNsOfUnit;
+    left_ -= std::min(left_, units);
+  }
+  /// A body was given up, as nothing is left for it.
+  void lose_body() noexcept { has_lost_body_ = true; }
+
+  std::uint32_t left() const noexcept { return left_; }
+  bool has_run_out() const noexcept { return has_run_out_; }  ///< something was refused
+  bool has_lost_body() const noexcept { return has_lost_body_; }
+
+ private:
+  Clock clock_;
+  std::uint32_t left_ = kUnitsMax;
+  std::uint64_t rest_ns_ = 0;  ///< of a unit
+  bool has_run_out_ = false, has_lost_body_ = false;
+};
+
+/// Units by time, of a worker and of each source: so the rest of the worker's time is for packets
+/// that cost the usual. Sources share kSources places by a keyed hash, and one that meets a place
+/// finds what is left there. One a worker, one thread; kept nowhere else: the worker that takes
+/// over begins with all of it.
+class WorkBudget {
+ public:
+  struct Bound {
+    std::uint32_t units_a_second;
+    std::uint32_t units_max;  ///< at once, after a pause
+  };
+  static constexpr Bound kWorker{512, 1024}, kSource{64, 256};
+  static constexpr std::size_t kSources = 4096;  ///< a power of two
+
+  /// `clock`: of share(). `secret`: of the hash. Throws where there is no source of random numbers.
+  explicit WorkBudget(WorkShare::Clock clock,
+                      const std::array<std::uint64_t, 2>& secret = random_secret());
+
+  struct Packet {
+    Ipv6Bytes source;      ///< its address
+    bool is_established;   ///< of TCP: such a source is not made up
+    std::uint64_t now_ns;  ///< if it goes back by more than what can be owed, that is forgotten
+  };
+  /// Accounts for what the packet before has taken of share(), and fills that for this one.
+  void begin_packet(const Packet& packet) noexcept;
+
+  /// The same object all the time.
+  WorkShare& share() noexcept { return share_; }
+  /// Of the packet in hand, of which something was refused: its source had taken too much, or it
+  /// wants more than any packet may have. Else others have used up the worker's units.
+  bool is_own_fault() const noexcept { return is_own_fault_; }
+
+ private:
+  /// Work that was taken, as the time at which it is earned.
+  struct Debt {
+    std::uint64_t until_ns = 0;
+    std::uint64_t owed_ns(const Bound& bound, std::uint64_t now_ns) const noexcept;
+    std::uint32_t left(const Bound& bound, std::uint64_t now_ns) const noexcept;
+    void add(std::uint32_t units, const Bound& bound, std::uint64_t now_ns) noexcept;
+  };
+
+  Debt& source_of(const Packet& packet) noexcept;
+
+  std::array<std::uint64_t, 2> secret_;
+  std::vector<Debt> sources_;
+  Debt worker_;
+  WorkShare share_;
+  std::uint64_t busy_until_ns_ = 0;  ///< no source has taken what it has not earned by then
+  // Of the packet in hand.
+  Packet packet_{};
+  std::uint32_t given_ = WorkShare::kUnitsMax;
+  bool is_own_fault_ = false;
+};
+
+}  // namespace millrace
