@@ -3,6 +3,7 @@
 #include "services/functions/ids/seen_view.hpp"
 
 #include "services/functions/ids/detect/packet_tests.hpp"
+#include "services/functions/stream/tcp_data.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/layout/payload_hint.hpp"
 
@@ -10,6 +11,24 @@ namespace millrace {
 
 bool is_of_batch(const SeenPacket& seen) noexcept {
   return seen.has_flow && seen.layer != SeenPacket::Layer::kCarried;
+}
+
+FlowDirection direction_of(const SeenPacket& seen) noexcept {
+  if (!seen.has_flow) return FlowDirection::kUnknown;
+  return seen.flow.direction == 0 ? FlowDirection::kToServer : FlowDirection::kToClient;
+}
+
+bool begins_connection(const SeenPacket& seen) noexcept {
+  const PacketHeaders& headers = seen.headers;
+  return headers.status == ParseStatus::kOk && !headers.fragment && headers.payload_offset != 0 &&
+         is_tcp_syn(seen.frame, headers);
+}
+
+/// Of a packet that is invalid `flow` knows its flow too.
+TcpStreams::Segment segment_of(const FinishContext& call, const SeenPacket& seen) noexcept {
+  const FlowTuple* tuple = seen.tuple;
+  if (seen.flow.flow != kNoFlow) tuple = &call.flows->tuple(seen.flow.flow, 0);
+  return {seen.frame, seen.headers, seen.flow, tuple, seen.layer == SeenPacket::Layer::kPacket};
 }
 
 PacketView view_of(const FinishContext& call, const SeenPacket& seen) noexcept {

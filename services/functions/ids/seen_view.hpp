@@ -10,6 +10,8 @@
 #include "services/functions/ids/detect/packet_view.hpp"
 #include "services/functions/ids/packets/packet_layers.hpp"
 #include "services/functions/stream/stream_reader.hpp"
+#include "services/functions/stream/tcp_streams.hpp"
+#include "shared/layout/event_record.hpp"
 
 /// From what PacketLayers has of a packet to what detection asks for.
 
@@ -17,6 +19,15 @@ namespace millrace {
 
 /// Its flow is one of `flow`.
 bool is_of_batch(const SeenPacket& seen) noexcept;
+
+/// Unknown: it has no flow.
+FlowDirection direction_of(const SeenPacket& seen) noexcept;
+
+/// A whole segment of TCP with SYN and without ACK.
+bool begins_connection(const SeenPacket& seen) noexcept;
+
+/// Of a packet of TCP. It borrows from both.
+TcpStreams::Segment segment_of(const FinishContext& call, const SeenPacket& seen) noexcept;
 
 /// Without payload and history. It borrows from both.
 PacketView view_of(const FinishContext& call, const SeenPacket& seen) noexcept;

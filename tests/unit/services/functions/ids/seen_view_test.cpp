@@ -88,5 +88,31 @@ TEST(SeenView, AViewHasTheEndsOfThePacket) {
   EXPECT_FALSE(is_of_batch(seen.seen));
 }
 
+TEST(SeenView, APacketWithAFlowHasADirection) {
+  SeenCase seen(frame_of_hex(kUdpFrame));
+  EXPECT_EQ(direction_of(seen.seen), FlowDirection::kUnknown);
+  seen.seen.has_flow = true;
+  EXPECT_EQ(direction_of(seen.seen), FlowDirection::kToServer);
+  seen.seen.flow.direction = 1;
+  EXPECT_EQ(direction_of(seen.seen), FlowDirection::kToClient);
+}
+
+TEST(SeenView, ASynAloneBeginsAConnection) {
+  EXPECT_TRUE(begins_connection(SeenCase(segment(false, kSyn, 1, 0)).seen));
+  EXPECT_FALSE(begins_connection(SeenCase(segment(true, kSyn | kAck, 1, 2)).seen));
+  EXPECT_FALSE(begins_connection(SeenCase(segment(false, kAck, 1, 2)).seen));
+}
+
+TEST(SeenView, ASegmentIsOfThePacketsFlow) {
+  SeenCase seen(segment(false, kAck, 1, 2, "data"));
+  const FlowTuple tuple{.source_port = 7};
+  seen.seen.flow.flow = kNoFlow;
+  EXPECT_EQ(segment_of(seen.call.context(), seen.seen).tuple, nullptr);
+  seen.seen.tuple = &tuple;
+  const TcpStreams::Segment segment = segment_of(seen.call.context(), seen.seen);
+  EXPECT_EQ(segment.tuple, &tuple);
+  EXPECT_EQ(segment.frame.data(), seen.seen.frame.data());
+}
+
 }  // namespace
 }  // namespace millrace
