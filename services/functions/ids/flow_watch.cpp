@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "services/functions/ids/work_budget.hpp"
 #include "services/functions/stream/kept_bytes.hpp"
 #include "shared/base/ip_protocol.hpp"
 
@@ -224,11 +225,11 @@ void FlowWatch::read(const WatchedPacket& packet, IdsTables& tables, FlowRecord&
   has_recognised_ = false;
   if (!flow.session) return;
   const bool was_known = flow.session->protocol() != AppProtocol::kUnknown;
-  const bool was_broken = flow.session->is_broken(direction);
+  const bool was_broken = is_given_up(*flow.session, direction);
   Sink sink(detector_, packet.view, packet.memory, packet.matched, &packet.log);
   flow.session->read(direction, offer.text.subspan(offer.carry), packet.tuple.destination_port,
                      sink);
-  if (!was_broken && flow.session->is_broken(direction)) {
+  if (!was_broken && is_given_up(*flow.session, direction)) {
     packet.log.note_unreadable(flow.session->protocol(), direction);
   }
   has_recognised_ =
@@ -268,6 +269,12 @@ void FlowWatch::settle(const FlowTuple& tuple, IdsTables& tables, FlowRecord& re
     record.is_over = is_over;
   }
   if (is_over != 0) flow->session.reset();
+}
+
+/// Or one body of it, in the packet in hand.
+bool FlowWatch::is_given_up(const AppSession& session, std::uint8_t direction) const noexcept {
+  const bool has_lost_body = limits_.work != nullptr && limits_.work->has_lost_body();
+  return has_lost_body || session.is_broken(direction);
 }
 
 FlowCache& FlowWatch::cache_of(const FlowTuple& tuple) noexcept {

@@ -37,8 +37,8 @@ class FlowWatch {
  public:
   static constexpr std::uint32_t kFlowsMax = 16'384, kDatagramFlowsMax = 1'024;
 
-  /// `detector` is borrowed. `history`: StreamLimits::history. `logs_apps`: transactions are read
-  /// even if no rule asks for them.
+  /// `detector` is borrowed, as is what `limits` names. `history`: StreamLimits::history.
+  /// `logs_apps`: transactions are read even if no rule asks for them.
   FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history, bool logs_apps);
 
   /// Of a segment: makes ready what is known of the flow, as the lane's state has it, and hands the
@@ -75,6 +75,7 @@ class FlowWatch {
   std::uint64_t lost() const noexcept { return lost_; }
 
  private:
+  bool is_given_up(const AppSession& session, std::uint8_t direction) const noexcept;
   FlowCache& cache_of(const FlowTuple& tuple) noexcept;
   CachedFlow& ready(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record) noexcept;
   void make_session(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,

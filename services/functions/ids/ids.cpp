@@ -11,6 +11,7 @@
 #include "services/functions/ids/detect/prefilter.hpp"
 #include "services/functions/ids/flow_watch.hpp"
 #include "services/functions/ids/hole_reader.hpp"
+#include "services/functions/ids/ids_costs.hpp"
 #include "services/functions/ids/ids_image.hpp"
 #include "services/functions/ids/ids_lane.hpp"
 #include "services/functions/ids/ids_log.hpp"
@@ -37,11 +38,6 @@ StreamLimits limits_of(const IdsSettings& settings, const Detector& detector) {
   return limits;
 }
 
-bool is_syn(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
-  return headers.status == ParseStatus::kOk && !headers.fragment && headers.payload_offset != 0 &&
-         is_tcp_syn(frame, headers);
-}
-
 using Seen = SeenPacket;
 
 class Ids final : public Function {
@@ -51,7 +47,10 @@ class Ids final : public Function {
         image_(context.function.image),
         literals_(payload_fingerprint(image_.prefilter())),
         detector_(image_.signatures(), image_.prefilter()),
-        watch_(detector_, settings_.app, settings_.limits.history, settings_.log.has_apps()),
+        costs_(detector_, image_.signatures(), settings_.drops(),
+               image_.signatures().size() + static_cast<std::size_t>(IdsCounter::kGivenUp)),
+        watch_(detector_, costs_.bounded(settings_.app), settings_.limits.history,
+               settings_.log.has_apps()),
         memory_(image_.signatures(), image_.flowbit_names()),
         verdicts_(image_.signatures(), image_.suppressions(),
                   {.drops = settings_.drops(),
@@ -176,17 +175,6 @@ class Ids final : public Function {
     return true;
   }
 
-  static FlowDirection direction_of(const Seen& seen) noexcept {
-    if (!seen.has_flow) return FlowDirection::kUnknown;
-    return seen.flow.direction == 0 ? FlowDirection::kToServer : FlowDirection::kToClient;
-  }
-  /// Of a packet that is invalid `flow` knows its flow too.
-  static TcpStreams::Segment segment_of(const FinishContext& call, const Seen& seen) noexcept {
-    const FlowTuple* tuple = seen.tuple;
-    if (seen.flow.flow != kNoFlow) tuple = &call.flows->tuple(seen.flow.flow, 0);
-    return {seen.frame, seen.headers, seen.flow, tuple, seen.layer == Seen::Layer::kPacket};
-  }
-
   static bool has_stream(const IdsTables* tables, const Seen& seen) noexcept {
     return tables != nullptr && seen.tuple != nullptr &&
            tables->streams.find(*seen.tuple) != nullptr;
@@ -210,7 +198,8 @@ class Ids final : public Function {
   }
 
   void look(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
-    detector_.begin_packet();
+    PacketView view = view_of(call, seen);
+    costs_.begin_packet(call, view);
     if (hides(seen) && !settings_.only_watches) {
       hit(call, IdsCounter::kHidden);
       tell_drop(call, seen, EventDropReason::kHidden);
@@ -222,7 +211,7 @@ class Ids final : public Function {
     matched_.clear();
     log_.begin();
     if (is_tcp && settings_.only_watches) read_behind_holes(call, tables, seen);
-    const bool had_stream = is_tcp && is_syn(seen.frame, seen.headers) && has_stream(tables, seen);
+    const bool had_stream = is_tcp && begins_connection(seen) && has_stream(tables, seen);
     const TcpStreams::Taken taken =
         is_tcp ? streams_.take(call, table, segment_of(call, seen)) : TcpStreams::Taken{};
     if (had_stream && !has_stream(tables, seen)) {  // both sides begin another one
@@ -234,7 +223,6 @@ class Ids final : public Function {
       return drop_for(call, seen, taken.counter);
     }
     std::optional<KeptHistory> history;
-    PacketView view = view_of(call, seen);
     view.is_unread = taken.is_unread;
     if (!is_part) view.payload = rule_payload(seen.frame, seen.headers);
     view.is_clean = !view.payload.empty() && is_hinted_clean(call, seen, view, literals_);
@@ -280,7 +268,9 @@ class Ids final : public Function {
       detector_.look_at_packet(view, memory_, matched_);
       detector_.conclude_packet(view, memory_, matched_);
     }
+    const IdsCosts::Fate fate = costs_.end_packet(call);
     if (!conclude(call, tables, seen, view)) return;
+    if (fate != IdsCosts::Fate::kPasses) return drop_costly(call, tables, seen, fate);
     if (view.is_unread && !settings_.only_watches) return drop_for(call, seen, taken.counter);
     if (tables == nullptr || seen.tuple == nullptr) return;
     if (taken.fate == TcpStreams::Fate::kOffered &&
@@ -315,7 +305,9 @@ class Ids final : public Function {
       view.app = watch_.protocol_of(*seen.tuple, memory_.record());
     }
     detector_.look_at_packet(view, memory_, matched_);
-    conclude(call, tables, seen, view);
+    const IdsCosts::Fate fate = costs_.end_packet(call);
+    const bool passes = conclude(call, tables, seen, view);
+    if (passes && fate != IdsCosts::Fate::kPasses) drop_costly(call, tables, seen, fate);
     if (seen.tuple != nullptr) log_.tell(call.events, seen.packet, *seen.tuple);
   }
 
@@ -362,6 +354,16 @@ class Ids final : public Function {
     log_.drop(call, {seen.packet, direction_of(seen), reason, rule, seen.inner(), seen.headers});
   }
 
+  /// Of packets without a connection each stands for itself: their sources may be made up.
+  void drop_costly(const FinishContext& call, IdsTables* tables, const Seen& seen,
+                   IdsCosts::Fate fate) noexcept {
+    if (fate == IdsCosts::Fate::kConnection && seen.headers.protocol == kTcp) {
+      decide(tables, seen, FlowFate::kDropped);
+    }
+    tell_drop(call, seen, EventDropReason::kHidden);
+    call.batch.drop(seen.packet, call.reason(IdsReason::kCostly));
+  }
+
   void drop_for(const FinishContext& call, const Seen& seen, StreamCounter counter) noexcept {
     const bool is_full = counter == StreamCounter::kNoRoom;
     tell_drop(call, seen, is_full ? EventDropReason::kStreamFull : EventDropReason::kStream);
@@ -372,6 +374,7 @@ class Ids final : public Function {
   IdsImage image_;
   std::uint32_t literals_;  ///< fingerprint of those that a hint is of
   Detector detector_;
+  IdsCosts costs_;
   FlowWatch watch_;
   PacketMemory memory_;
   IdsVerdicts verdicts_;

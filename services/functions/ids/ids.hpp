@@ -21,11 +21,12 @@ enum class IdsCounter : std::uint8_t {
   kDatagram,     ///< datagrams that were put together
   kCarried,      ///< packets in tunnels that were looked at
   kClean,        ///< payloads in which a function in front has found no fast pattern
+  kGivenUp,      ///< looks at rules, and bodies, that were given up: they cost too much
   kCount
 };
 
 /// Reasons of drops, in the order of FunctionTraits::reasons; the first one is RuleReason's.
-enum class IdsReason : std::uint8_t { kRule, kConflict, kFull };
+enum class IdsReason : std::uint8_t { kRule, kConflict, kFull, kCostly };
 
 /// The function of a worker; its image is built. Throws Error.
 std::unique_ptr<Function> make_ids(const FunctionContext& context);

@@ -16,7 +16,12 @@ namespace {
 
 constexpr std::uint32_t kExtraCounters = static_cast<std::uint32_t>(IdsCounter::kCount) +
                                          static_cast<std::uint32_t>(StreamCounter::kCount);
-constexpr std::array kReasons = {kRuleReasons[0], kStreamConflict, kStreamFull};  // as IdsReason
+constexpr DeclaredReason kCostly = {
+    "too_costly", ReasonCause::kPolicy,
+    "packets that a rule which may drop could not be looked at for: they cost too much, or their "
+    "body inflates to too much"};
+constexpr std::array kReasons = {kRuleReasons[0], kStreamConflict, kStreamFull,
+                                 kCostly};  // as IdsReason
 
 void check_ids(const PlanFunction& function) {
   ids_settings(function.settings);

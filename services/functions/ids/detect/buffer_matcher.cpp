@@ -20,7 +20,10 @@ struct MatcherScratch::Parts {
 MatcherScratch::MatcherScratch() : parts_(std::make_unique<Parts>()) {}
 MatcherScratch::~MatcherScratch() = default;
 
-void MatcherScratch::refill() noexcept { parts_->walk.regex.refill(); }
+void MatcherScratch::use(WorkShare& share) noexcept { parts_->walk.regex.use(share); }
+std::uint32_t MatcherScratch::take_given_up() noexcept {
+  return parts_->walk.regex.take_given_up();
+}
 
 BufferMatcher::BufferMatcher(const BufferTests& tests)
     : compiled_(std::make_unique<CompiledTests>(tests)) {}

@@ -41,6 +41,7 @@ struct Look {
 
 /// Compiled regular expressions and the like of one BufferTests.
 class CompiledTests;
+class WorkShare;
 
 /// Memory that looking needs: texts behind transforms, match data of PCRE2. One a thread.
 class MatcherScratch {
@@ -50,8 +51,9 @@ class MatcherScratch {
   MatcherScratch(const MatcherScratch&) = delete;  // PCRE2's match data have one owner
   MatcherScratch& operator=(const MatcherScratch&) = delete;
 
-  /// RegexScratch::refill().
-  void refill() noexcept;
+  /// As RegexScratch has them.
+  void use(WorkShare& share) noexcept;
+  std::uint32_t take_given_up() noexcept;
 
  private:
   friend class BufferMatcher;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "services/functions/ids/detect/detector_parts.hpp"
 #include "services/functions/ids/detect/packet_tests.hpp"
@@ -113,6 +114,18 @@ void Detector::Parts::sort_found() noexcept {
   found.erase(std::unique(found.begin(), found.end()), found.end());
 }
 
+Look Detector::Parts::look_at_value(const CompiledRule& rule, const BufferMatcher& matcher,
+                                    const BufferValue& value) noexcept {
+  const Look found = matcher.look(value, variables, scratch);
+  if (scratch.take_given_up() == 0) return found;
+  const Signature& signature = *rule.signature;
+  ++given_up.looks;
+  given_up.may_drop |=
+      signature.action == RuleAction::kDrop || signature.action == RuleAction::kReject;
+  given_up.may_change |= changes_flowbits(signature);
+  return found;
+}
+
 bool Detector::Parts::packet_passes(const CompiledRule& rule, const PacketView& packet) noexcept {
   const Signature& signature = *rule.signature;
   if (signature.flow.only_stream) return false;
@@ -121,7 +134,7 @@ bool Detector::Parts::packet_passes(const CompiledRule& rule, const PacketView& 
   if (!headers_pass(signature.packet, packet)) return false;
   const BufferValue payload{.bytes = packet.payload};
   return std::ranges::all_of(rule.matchers, [&](const BufferMatcher& matcher) {
-    return matcher.look(payload, variables, scratch).found == Found::kYes;
+    return look_at_value(rule, matcher, payload).found == Found::kYes;
   });
 }
 
@@ -152,7 +165,9 @@ Detector::Detector(std::span<const Signature> signatures, std::span<const std::b
     : parts_(std::make_unique<Parts>(signatures, built)) {}
 Detector::~Detector() = default;
 
-void Detector::begin_packet() noexcept { parts_->scratch.refill(); }
+void Detector::use(WorkShare& share) noexcept { parts_->scratch.use(share); }
+
+GivenUp Detector::take_given_up() noexcept { return std::exchange(parts_->given_up, {}); }
 
 void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
                               std::vector<MatchedRule>& matched) noexcept {

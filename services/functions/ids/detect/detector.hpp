@@ -14,6 +14,7 @@
 #include "services/functions/ids/detect/pending_rules.hpp"
 #include "services/functions/ids/protocols/transaction.hpp"
 #include "services/functions/ids/rules/signature.hpp"
+#include "services/functions/ids/work_budget.hpp"
 
 /// Finds the rules that match: the prefilter names candidates, and each of them is tested exactly.
 /// Flowbits are asked for behind all other tests, and set when a rule matches, in the order of the
@@ -35,6 +36,13 @@ struct MatchedRule {
 };
 inline constexpr std::uint64_t kNoTransaction = UINT64_MAX;
 
+/// Looks at rules that did not come to an end.
+struct GivenUp {
+  std::uint32_t looks = 0;
+  bool may_drop = false;    ///< of a rule with `drop` or `reject`
+  bool may_change = false;  ///< of one that changes flowbits or xbits
+};
+
 /// One a worker. One thread.
 class Detector {
  public:
@@ -43,9 +51,11 @@ class Detector {
   Detector(std::span<const Signature> signatures, std::span<const std::byte> built);
   ~Detector();
 
-  /// In front of everything that is looked at with a packet: its expressions have their steps
-  /// (RegexScratch::refill()).
-  void begin_packet() noexcept;
+  /// What expressions may cost; borrowed. Once, in front of all packets; without it each worker has
+  /// one share for all of them.
+  void use(WorkShare& share) noexcept;
+  /// Looks that were given up for want of units since the last call. Their rules did not match.
+  GivenUp take_given_up() noexcept;
 
   /// Rules that look at single packets: headers, and `packet.payload` but for rules that look at
   /// streams alone; these too without a flow, and of data that are unread. `matched`, here

@@ -50,6 +50,9 @@ struct Detector::Parts {
   const FoundLiterals* literals_of(StreamHistory* history) noexcept;
   void name_by_payload(PayloadOf kind, const PacketView& packet);
 
+  /// As the matcher does; notes in `given_up` what it did not finish.
+  Look look_at_value(const CompiledRule& rule, const BufferMatcher& matcher,
+                     const BufferValue& value) noexcept;
   /// Everything of a rule on one packet but its head.
   bool packet_passes(const CompiledRule& rule, const PacketView& packet) noexcept;
   /// Everything of a rule on a stream but its head and its flowbits. `missing`: also kAwaitsApp.
@@ -101,6 +104,7 @@ struct Detector::Parts {
   Candidates late;  ///< of the packet in hand: all but their flowbits has passed; the first is last
   RuleVariables variables;
   MatcherScratch scratch;
+  GivenUp given_up;  ///< since it was asked for
   NewBytes news;
   FoundLiterals literals;      ///< of the segment in hand
   std::uint64_t searches = 0;  ///< of segments, so far

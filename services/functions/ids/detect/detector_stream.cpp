@@ -34,7 +34,7 @@ Look Detector::Parts::look_at_stream_rule(const CompiledRule& rule, const Packet
     value.seen = std::min(value.seen, static_cast<std::uint32_t>(since - value.base));
   }
   for (const BufferMatcher& matcher : rule.matchers) {
-    const Look look = matcher.look(value, variables, scratch);
+    const Look look = look_at_value(rule, matcher, value);
     if (look.found != Found::kYes) {
       return rule.matchers.size() == 1 ? look : Look{.found = look.found, .missing = kNoTest};
     }

@@ -141,7 +141,7 @@ Look Detector::Parts::look_at_payload(const CompiledRule& rule, std::size_t buff
   if (packet.history != nullptr) value = packet.history->whole();
   value.seen = 0;
   if (value.bytes.empty()) return {.found = Found::kNotYet};
-  const Look look = rule.matchers[buffer].look(value, variables, scratch);
+  const Look look = look_at_value(rule, rule.matchers[buffer], value);
   // What follows in the flow may have it, while the transaction lasts.
   return look.found == Found::kNo ? Look{.found = Found::kNotYet} : look;
 }
@@ -157,7 +157,7 @@ Look Detector::Parts::look_at_buffer(const CompiledRule& rule, std::size_t buffe
     BufferValue value = part.value();
     // What the rule asks of other buffers may come later: all that is kept counts.
     value.seen = 0;
-    const Look look = rule.matchers[buffer].look(value, variables, scratch);
+    const Look look = look_at_value(rule, rule.matchers[buffer], value);
     if (look.found == Found::kYes) return look;
     if (look.found != Found::kNotYet || is_complete) continue;
     best = parts.size() == 1 && !more_may_come ? look : Look{.found = Found::kNotYet};

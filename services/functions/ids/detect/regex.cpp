@@ -115,7 +115,9 @@ RegexMatch Regex::find(const RegexText& text, RegexScratch& scratch) const noexc
   const Try first{text.from, places,
                   has_pieces_ ? std::max(steps_of(places), RegexScratch::kStepsMin)
                               : RegexScratch::kMatchLimit};
+  const std::uint64_t since_ns = scratch.share_->now_ns();
   int result = match(text, options, first, scratch);
+  scratch.share_->spend(since_ns, 0);
   if (result == PCRE2_ERROR_MATCHLIMIT && first.steps < RegexScratch::kMatchLimit) {
     result = match_in_pieces(text, options, scratch);
   }
@@ -136,14 +138,19 @@ int Regex::match_in_pieces(const RegexText& text, std::uint32_t options,
   int found = PCRE2_ERROR_NOMATCH;
   std::size_t places = RegexScratch::kPieceMax;
   for (std::size_t from = text.from; from <= text.bytes.size();) {
-    if (scratch.pieces_ == 0) return PCRE2_ERROR_MATCHLIMIT;
     const Try one{from, places, steps_of(places)};
+    if (scratch.share_->left() == 0) {
+      scratch.give_up();
+      return PCRE2_ERROR_MATCHLIMIT;
+    }
+    const std::uint64_t since_ns = scratch.share_->now_ns();
     const int result = match(text, options, one, scratch);
     if (result == PCRE2_ERROR_MATCHLIMIT && one.steps < RegexScratch::kMatchLimit) {
       places /= RegexScratch::kPieceStep;
+      scratch.share_->spend(since_ns, 0);
       continue;
     }
-    --scratch.pieces_;
+    scratch.share_->spend(since_ns, 1);
     // A match that bytes behind could make counts only where there is none further behind.
     const bool goes_on = result == PCRE2_ERROR_PARTIAL && (options & PCRE2_PARTIAL_SOFT) != 0;
     if (goes_on) found = result;

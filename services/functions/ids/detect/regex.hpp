@@ -12,6 +12,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+
+#include "services/functions/ids/work_budget.hpp"
 
 /// Regular expressions of rules, by PCRE2: of bytes, never of UTF-8.
 
@@ -32,14 +35,16 @@ class RegexScratch {
   /// A text can be made that takes nearly kMatchLimit steps at each place: 5 us of a worker for one
   /// byte of a sender. So a search has kStepsOfTry steps at first, shared out among its places,
   /// kStepsMin each at least. Where these do not do, it goes on in pieces: of kPieceMax places, or
-  /// of fewer that may take more each, and kPiecesMax together between two calls of refill(): the
-  /// MTU of Ethernet in the shortest ones. An expression that needs more has run into a limit;
-  /// others have their first search still.
+  /// of fewer that may take more each, for a unit of work each, or more by the clock: WorkShare::kUnitsMax are the
+  /// MTU of Ethernet in the shortest ones. An expression that needs more is given up; others have
+  /// their first search still, which takes units by the clock alone.
   static constexpr std::uint32_t kStepsOfTry = 1u << 16, kStepsMin = 16, kPieceMax = 1024,
-                                 kPieceStep = 4, kPiecesMax = 96;
+                                 kPieceStep = 4;
 
-  /// For the next packet.
-  void refill() noexcept { pieces_ = kPiecesMax; }
+  /// What expressions may cost from here on; borrowed. Without it they have a share of their own.
+  void use(WorkShare& share) noexcept { share_ = &share; }
+  /// Searches that were given up for want of units since the last call.
+  std::uint32_t take_given_up() noexcept { return std::exchange(given_up_, 0); }
 
  private:
   friend class Regex;
@@ -53,7 +58,14 @@ class RegexScratch {
   std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> context_;
   std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>> data_;
   std::unique_ptr<pcre2_jit_stack, Free<pcre2_jit_stack_free>> stack_;  ///< none without JIT
-  std::uint32_t pieces_ = kPiecesMax;                                   ///< that are left
+  void give_up() noexcept {
+    share_->take(1);
+    ++given_up_;
+  }
+
+  WorkShare own_share_;
+  WorkShare* share_ = &own_share_;
+  std::uint32_t given_up_ = 0;
 };
 
 /// Where a match may lie.

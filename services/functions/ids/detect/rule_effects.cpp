@@ -13,6 +13,13 @@ bool asks_for_flowbits(const Signature& signature) noexcept {
   });
 }
 
+bool changes_flowbits(const Signature& signature) noexcept {
+  using What = FlowbitTest::What;
+  return std::ranges::any_of(signature.flowbits, [](const FlowbitTest& test) {
+    return test.what != What::kIsSet && test.what != What::kIsNotSet;
+  });
+}
+
 bool flowbits_pass(const Signature& signature, bool has_flow, const RuleMemory& memory) noexcept {
   using What = FlowbitTest::What;
   return std::ranges::all_of(signature.flowbits, [&](const FlowbitTest& test) {

@@ -16,6 +16,8 @@ inline constexpr std::uint8_t kUseThreshold = 0, kUseDetectionFilter = 1;
 
 /// `flowbits:isset` or `isnotset`.
 bool asks_for_flowbits(const Signature& signature) noexcept;
+/// `flowbits` or `xbits` that a match sets, unsets or toggles.
+bool changes_flowbits(const Signature& signature) noexcept;
 /// They pass. Without a flow none of them passes.
 bool flowbits_pass(const Signature& signature, bool has_flow, const RuleMemory& memory) noexcept;
 

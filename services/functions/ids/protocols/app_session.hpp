@@ -16,6 +16,7 @@
 namespace millrace {
 
 class TransactionPool;
+class WorkShare;
 
 struct AppLimits {
   std::size_t body_bytes = 100u << 10;   ///< of a body, kept and looked at at a time
@@ -27,6 +28,7 @@ struct AppLimits {
   bool tells_events = false;             ///< of DNS, RuleBuffer::kAppEvent; of others always
   bool keeps_envelopes = false;          ///< Transaction::envelope
   TransactionPool* pool = nullptr;       ///< transactions to use again; borrowed; null: none
+  WorkShare* work = nullptr;             ///< what bodies may inflate to; borrowed; null: no bound
 };
 
 /// What is told of a transaction: `direction` of it has something new. The reference is good during

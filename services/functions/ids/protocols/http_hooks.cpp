@@ -6,11 +6,14 @@
 #include <array>
 #include <exception>
 
+#include "services/functions/ids/work_budget.hpp"
+
 namespace millrace {
 
 namespace {
 
 constexpr std::uint32_t kLayersMax = 4;
+constexpr std::uint64_t kInflatedOfByte = 32;  ///< that cost nothing
 constexpr int kSuccess = 200, kSuccessEnd = 300;
 
 bool is_compressed(htp_content_encoding_t encoding) {
@@ -104,6 +107,28 @@ int HttpParser::Hooks::request_headers(htp_tx_t* tx) {
   });
 }
 
+/// Pages inflate to some twenty times their bytes. What a body has beyond kInflatedOfByte for each
+/// byte costs units of work. False: none are left for it, or were for one before.
+bool HttpParser::Hooks::pays(std::uint64_t body_bytes, HttpParser& parser, HttpExchange& exchange,
+                             std::uint8_t direction) {
+  constexpr std::uint64_t kUnit = WorkShare::kInflatedBytesOfUnit;
+  WorkShare* const work = parser.limits_.work;
+  if (parser.has_lost_body_) {
+    work->lose_body();
+    return false;
+  }
+  const std::uint64_t free = body_bytes * kInflatedOfByte + exchange.paid[direction] + kUnit;
+  if (work == nullptr || exchange.inflated[direction] <= free) return true;
+  const std::uint64_t units = (exchange.inflated[direction] - free + kUnit - 1) / kUnit;
+  if (!work->take(static_cast<std::uint32_t>(units))) {
+    parser.has_lost_body_ = true;
+    work->lose_body();
+    return false;
+  }
+  exchange.paid[direction] += units * kUnit;
+  return true;
+}
+
 /// A body that inflates without end costs time. What is behind the limit is not looked at.
 bool HttpParser::Hooks::is_too_much(const htp_tx_data_t& data, HttpParser& parser,
                                     HttpExchange& exchange, std::uint8_t direction) {
@@ -112,7 +137,10 @@ bool HttpParser::Hooks::is_too_much(const htp_tx_data_t& data, HttpParser& parse
                                               : data.tx->response_content_encoding_processing;
   if (!is_compressed(encoding)) return false;
   exchange.inflated[direction] += data.len;
-  return exchange.inflated[direction] > parser.limits_.inflate_bytes;
+  if (exchange.inflated[direction] > parser.limits_.inflate_bytes) return true;
+  const std::int64_t body_bytes =
+      direction == 0 ? data.tx->request_message_len : data.tx->response_message_len;
+  return !pays(static_cast<std::uint64_t>(body_bytes), parser, exchange, direction);
 }
 
 int HttpParser::Hooks::request_body(htp_tx_data_t* data) {

@@ -29,6 +29,8 @@ struct HttpParser::Hooks {
   static int guard(htp_tx_t* tx, Work work) noexcept;
   static void add_header_data(const htp_tx_data_t& data, HttpExchange& exchange,
                               std::uint8_t direction);
+  static bool pays(std::uint64_t body_bytes, HttpParser& parser, HttpExchange& exchange,
+                   std::uint8_t direction);
   static bool is_too_much(const htp_tx_data_t& data, HttpParser& parser, HttpExchange& exchange,
                           std::uint8_t direction);
 };

@@ -95,6 +95,7 @@ class HttpParser final : public AppParser {
   bool is_dangling_ = false;         ///< a request is made for a response that has none
   bool is_http_0_9_ = false;         ///< no further request follows
   bool wants_renewal_ = false;       ///< libhtp waits for what the parser knows
+  bool has_lost_body_ = false;       ///< one inflated to too much: others are not inflated either
   bool out_of_memory_ = false;       ///< in a hook, which must not throw
   TransactionSink* sink_ = nullptr;  ///< during read() and end()
 };

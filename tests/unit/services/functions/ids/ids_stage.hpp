@@ -24,7 +24,7 @@ namespace millrace {
 /// `flow` and `ids` in one stage, and a client (10.1.2.3) that talks to a server.
 class IdsStage : public testing::Test {
  protected:
-  static constexpr int kPasses = -1, kByRule = 0, kConflict = 1, kFull = 2;
+  static constexpr int kPasses = -1, kByRule = 0, kConflict = 1, kFull = 2, kCostly = 3;
   static constexpr std::uint32_t kServer = 5000;  ///< its first number
 
   /// `rules`: of a file; their counters are in the order in which they count.
@@ -54,7 +54,7 @@ class IdsStage : public testing::Test {
         {.function = ids_.get(),
          .counters = {hits_, &tally_},
          .number = 1,
-         .reason_numbers = {50, 51, 52}}});
+         .reason_numbers = {50, 51, 52, 53}}});
   }
   /// Their fates, all in one batch.
   std::vector<int> send(const std::vector<Frame>& frames) {

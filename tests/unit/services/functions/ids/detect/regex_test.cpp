@@ -154,7 +154,9 @@ TEST(Regex, ASearchInPiecesFindsWhatOneSearchDoes) {
 TEST(Regex, ATextThatIsMadeForItTakesNoMoreThanItsShare) {
   const Regex costly("[a-z]{1,60}[a-z]{1,50}\\d", 0), easy("b\\d", 0);
   const std::string made(100'000, 'a');
+  WorkShare share;
   RegexScratch scratch;
+  scratch.use(share);
   const auto found = [&](const Regex& regex, const std::string& text) {
     return regex.find({.bytes = std::as_bytes(std::span(text))}, scratch).found;
   };
@@ -163,8 +165,13 @@ TEST(Regex, ATextThatIsMadeForItTakesNoMoreThanItsShare) {
   EXPECT_EQ(found(costly, "x1 ab1"), RegexFound::kYes);
   const std::string of_a_packet = std::string(1'450, 'a') + "\nab1";
   EXPECT_EQ(found(costly, of_a_packet), RegexFound::kFailed);
-  scratch.refill();
+  EXPECT_TRUE(share.has_run_out());
+  EXPECT_EQ(scratch.take_given_up(), 2u);
+  EXPECT_EQ(scratch.take_given_up(), 0u);
+  share.begin(WorkShare::kUnitsMax);
   EXPECT_EQ(found(costly, of_a_packet), RegexFound::kYes);
+  EXPECT_EQ(scratch.take_given_up(), 0u);
+  EXPECT_FALSE(share.has_run_out());
 }
 
 TEST(Regex, GroupsBeyondTheFirstDoNotHurt) {

@@ -43,6 +43,15 @@ TEST(RuleEffects, WithoutAFlowNoBitPasses) {
   EXPECT_FALSE(asks_for_flowbits(with_bits(What::kToggle, {3})));
 }
 
+TEST(RuleEffects, BitsAreChangedBySomeRules) {
+  for (const What what : {What::kSet, What::kUnset, What::kToggle}) {
+    EXPECT_TRUE(changes_flowbits(with_bits(what, {3})));
+  }
+  EXPECT_FALSE(changes_flowbits(with_bits(What::kIsSet, {3})));
+  EXPECT_FALSE(changes_flowbits(with_bits(What::kIsNotSet, {3})));
+  EXPECT_FALSE(changes_flowbits(Rule(RuleProtocol::kTcp)));
+}
+
 TEST(RuleEffects, AMatchChangesBits) {
   Memory memory;
   EXPECT_TRUE(take_effect(with_bits(What::kSet, {1}), 0, memory));

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "services/functions/ids/work_budget.hpp"
+#include "tests/unit/services/functions/ids/protocols/deflated.hpp"
 #include "tests/unit/services/functions/ids/protocols/http_dialogue.hpp"
 
 namespace millrace {
@@ -63,6 +65,44 @@ TEST(HttpHooks, AnUpgradeEndsHttp) {
   http.response("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n\x81\x05hello");
   EXPECT_EQ(http.of_response(kHttpStatusCode), "101");
   EXPECT_TRUE(http.parser.is_done());
+}
+
+std::string deflated_answer(const std::string& body) {
+  return "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+TEST(HttpHooks, WhatInflatesToMuchTakesUnits) {
+  constexpr std::size_t kRuns = 8000, kBytes = 1 + kRuns * DeflatedText::kRunBytes;
+  const std::string body = DeflatedText::letters(kRuns), answer = deflated_answer(body);
+  // In one call all bytes of the body are there when it begins to inflate.
+  const std::size_t costly = kBytes - body.size() * 32;
+  const auto units = static_cast<std::uint32_t>(costly / WorkShare::kInflatedBytesOfUnit);
+  WorkShare share;
+  AppLimits limits{.body_bytes = 4u << 20, .work = &share};
+  for (const bool is_enough : {true, false}) {
+    share.begin(is_enough ? units : units - 4);
+    HttpRun http(limits);
+    http.request("GET / HTTP/1.1\r\n\r\n").response(answer);
+    EXPECT_EQ(share.has_lost_body(), !is_enough);
+    EXPECT_EQ(share.left(), 0u);
+    const std::size_t read = http.of_response(kHttpResponseBody).size();
+    if (is_enough) {
+      EXPECT_EQ(read, kBytes);
+    } else {
+      EXPECT_LT(read, kBytes - 3 * WorkShare::kInflatedBytesOfUnit);
+    }
+  }
+}
+
+TEST(HttpHooks, APageTakesNone) {
+  const std::string body = DeflatedText::letters(300);  // what is less than a unit is free
+  WorkShare share;
+  share.begin(0);
+  HttpRun http({.body_bytes = 1u << 20, .work = &share});
+  http.request("GET / HTTP/1.1\r\n\r\n").response(deflated_answer(body));
+  EXPECT_FALSE(share.has_run_out());
+  EXPECT_FALSE(share.has_lost_body());
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/ids_costs.hpp"
+
+#include <algorithm>
+
+#include "shared/base/clock.hpp"
+#include "shared/base/ip_protocol.hpp"
+
+namespace millrace {
+IdsCosts::IdsCosts(Detector& detector, std::span<const Signature> signatures, bool drops,
+                   std::size_t counter)
+    : detector_(detector),
+      drops_(drops && std::ranges::any_of(signatures,
+                                          [](const Signature& signature) {
+                                            return signature.action == RuleAction::kDrop ||
+                                                   signature.action == RuleAction::kReject;
+                                          })),
+      counter_(counter),
+      budget_(monotonic_ns) {
+  detector.use(budget_.share());
+}
+
+void IdsCosts::begin_packet(const FinishContext& call, const PacketView& packet) noexcept {
+  const bool is_established = packet.is_established && packet.headers.protocol == ip_protocol::kTcp;
+  budget_.begin_packet({.source = packet.tuple.source,
+                        .is_established = is_established,
+                        .now_ns = call.facts.now_ns});
+}
+
+/// A rule that only alerts takes nothing from a verdict. One that changes flowbits may: rules that
+/// drop ask for them.
+IdsCosts::Fate IdsCosts::end_packet(const FinishContext& call) noexcept {
+  const GivenUp given_up = detector_.take_given_up();
+  const bool has_lost_body = budget_.share().has_lost_body();
+  const std::uint32_t count = given_up.looks + (has_lost_body ? 1 : 0);
+  for (std::uint32_t i = 0; i < count; ++i) call.counters.hit(counter_);
+  if (!drops_ || (!given_up.may_drop && !given_up.may_change && !has_lost_body)) {
+    return Fate::kPasses;
+  }
+  return budget_.is_own_fault() ? Fate::kConnection : Fate::kPacket;
+}
+
+}  // namespace millrace

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/ids_costs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/services/functions/ids/ids_stage.hpp"
+#include "tests/unit/services/functions/ids/protocols/deflated.hpp"
+#include "tests/unit/services/functions/packet_call.hpp"
+
+namespace millrace {
+namespace {
+
+/// An expression that takes many steps at each place of a text of letters: a packet of kLetters
+/// takes six units or more, so a source has not enough for kMany, whatever the clock says.
+class IdsCostsTest : public IdsStage {
+ protected:
+  static constexpr std::size_t kLetters = 1400;
+  static constexpr int kMany = 60;
+
+  static std::string costly(const std::string& action, const std::string& more = "") {
+    return action + " tcp any any -> any 80 (content:\"aaaa\"; " +
+           "pcre:\"/[a-z]{1,60}[a-z]{1,50}\\d/\"; dsize:>1000; " + more + "sid:1;)\n";
+  }
+  /// Segments that pass, each with letters alone; the first other fate.
+  std::pair<int, int> passing(int segments) {
+    for (int passed = 0; passed < segments; ++passed) {
+      const int fate = client(std::string(kLetters, 'a'));
+      if (fate != kPasses) return {passed, fate};
+    }
+    return {segments, kPasses};
+  }
+  std::uint64_t given_up() const { return hits(IdsCounter::kGivenUp); }
+};
+
+TEST_F(IdsCostsTest, AConnectionThatCostsTooMuchIsDroppedWhereTheRuleMayDrop) {
+  for (const char* action : {"drop", "reject"}) {
+    hits_.clear();
+    use(costly(action));
+    open();
+    const auto [passed, fate] = passing(kMany);
+    EXPECT_LT(passed, kMany);
+    EXPECT_EQ(fate, kCostly);
+    EXPECT_EQ(given_up(), 1u);
+    EXPECT_EQ(client("what follows"), kByRule);
+    EXPECT_EQ(server("answer"), kByRule);
+    EXPECT_EQ(hits(IdsCounter::kDroppedFlow), 2u);
+    EXPECT_EQ(hits(0), 0u);
+    open(40'001);
+    EXPECT_EQ(client("others pass", 40'001), kPasses);
+  }
+}
+
+TEST_F(IdsCostsTest, ARuleThatOnlyAlertsIsGivenUp) {
+  for (const auto& [rules, settings] :
+       {std::pair<std::string, Settings>{costly("alert"), {}},
+        {costly("alert", "flowbits:set,x; "), {}},  // no rule that drops asks for it
+        {costly("drop"), {{"mode", "ids"}}},
+        {costly("drop"), {{"learn", "true"}}}}) {
+    hits_.clear();
+    use(rules, settings);
+    open();
+    EXPECT_EQ(passing(kMany), (std::pair{kMany, kPasses})) << rules;
+    EXPECT_GT(given_up(), 10u);
+    EXPECT_EQ(hits(IdsCounter::kDroppedFlow), 0u);
+  }
+}
+
+TEST_F(IdsCostsTest, ARuleThatSetsAFlowbitMayBeWhatAnotherDropsBy) {
+  use(costly("alert", "flowbits:set,x; ") +
+      "drop tcp any any -> any 80 (flowbits:isset,x; content:\"z\"; sid:2;)\n");
+  open();
+  EXPECT_EQ(passing(kMany).second, kCostly);
+}
+
+TEST_F(IdsCostsTest, WhatASourceHasComesBackWithTime) {
+  use(costly("alert"));
+  open();
+  passing(kMany);
+  const std::string made = std::string(1000, 'a') + "\nab1";
+  EXPECT_EQ(client(made), kPasses);
+  EXPECT_EQ(hits(0), 0u);
+  now_s_ += 10;
+  EXPECT_EQ(client(made), kPasses);
+  EXPECT_EQ(hits(0), 1u);
+}
+
+TEST_F(IdsCostsTest, ADatagramThatCostsTooMuchIsDroppedByItself) {
+  use("drop udp any any -> any any (content:\"aaaa\"; pcre:\"/[a-z]{1,60}[a-z]{1,50}\\d/\"; "
+      "sid:1;)\n");
+  const auto udp = [](const std::string& text) {
+    const auto bytes = static_cast<unsigned>(text.size());
+    return FrameBuilder().ipv4(17, 8 + bytes).udp(bytes).text(text).build();
+  };
+  int passed = 0;
+  while (passed < kMany && send(udp(std::string(kLetters, 'a'))) == kPasses) ++passed;
+  EXPECT_LT(passed, kMany);
+  EXPECT_EQ(send(udp(std::string(kLetters, 'a'))), kCostly);
+  EXPECT_EQ(send(udp("what follows")), kPasses);
+}
+
+/// Bodies of 2.5 MB in 16 KB, until something does not pass.
+class IdsBombsTest : public IdsStage {
+ protected:
+  static constexpr std::size_t kRuns = 10'000, kSegment = 1400;
+
+  static std::string rule_of(const std::string& action) {
+    return action + " http any any -> any any (flow:to_client,established; file.data; " +
+           "content:\"forbidden\"; sid:1;)\n";
+  }
+  /// How many answers passed, and the first other fate.
+  std::pair<int, int> answers(int most) {
+    const std::string body = DeflatedText::letters(kRuns);
+    const std::string answer = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: " +
+                               std::to_string(body.size()) + "\r\n\r\n" + body;
+    for (int passed = 0; passed < most; ++passed) {
+      EXPECT_EQ(client("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), kPasses);
+      for (std::size_t at = 0; at < answer.size(); at += kSegment) {
+        const int fate = server(answer.substr(at, kSegment));
+        if (fate != kPasses) return {passed, fate};
+      }
+    }
+    return {most, kPasses};
+  }
+};
+
+TEST_F(IdsBombsTest, AConnectionIsDroppedWhereARuleMayDrop) {
+  use(rule_of("drop"));
+  open();
+  const auto [passed, fate] = answers(40);
+  EXPECT_EQ(fate, kCostly);
+  EXPECT_GE(passed, 4);
+  EXPECT_LE(passed, 12);
+  EXPECT_EQ(hits(IdsCounter::kGivenUp), 1u);
+  EXPECT_EQ(client("GET / HTTP/1.1\r\n\r\n"), kByRule);
+}
+
+TEST_F(IdsBombsTest, BodiesAreGivenUpWhereNoneMay) {
+  for (const auto& [action, mode] : {std::pair{"alert", "ips"}, {"drop", "ids"}}) {
+    hits_.clear();
+    use(rule_of(action), {{"mode", mode}});
+    open();
+    EXPECT_EQ(answers(20), (std::pair{20, kPasses}));
+    EXPECT_GT(hits(IdsCounter::kGivenUp), 8u);
+    now_s_ += 10;
+    EXPECT_EQ(client("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), kPasses);
+    EXPECT_EQ(server("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nforbidden"), kPasses);
+    EXPECT_EQ(hits(0), 1u) << "what is not compressed is looked at";
+    now_s_ += 10;
+  }
+}
+
+}  // namespace
+}  // namespace millrace
