@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "services/functions/ids/ids_counter_names.hpp"
 #include "services/telemetry/drop_cause.hpp"
 #include "services/telemetry/status_metrics.hpp"
 
@@ -108,10 +111,17 @@ void add_drops(const StatusSource& source, std::uint32_t id, Families& families)
   }
 }
 
+/// Of functions whose last counters have names.
+std::span<const std::string_view> counter_names(const PlanFunction& function) {
+  if (function.type != "ids") return {};
+  return kIdsCounterNames;
+}
+
 void add_hits(const StatusSource& source, std::uint32_t id, Families& families) {
   const PlanFunction& function = source.plan.functions[id];
   if (function.counter_count == 0) return;
   const std::uint32_t first = function_counter_first(source.plan, id);
+  const std::span<const std::string_view> names = counter_names(function);
   double all = 0;
   for (std::uint32_t number = 0; number < function.counter_count; ++number) {
     std::uint64_t sum = 0;
@@ -122,6 +132,12 @@ void add_hits(const StatusSource& source, std::uint32_t id, Families& families) 
     all += static_cast<double>(sum);
     if (function.counter_count <= kFunctionSeriesMax) {
       families.add(Metric::kFunctionCounter, {function.name, std::to_string(number)},
+                   static_cast<double>(sum));
+    }
+    const std::size_t to_the_end = function.counter_count - number;
+    if (to_the_end <= names.size()) {
+      families.add(Metric::kFunctionNamedHits,
+                   {function.name, std::string(names[names.size() - to_the_end])},
                    static_cast<double>(sum));
     }
   }

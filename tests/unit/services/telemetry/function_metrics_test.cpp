@@ -38,6 +38,25 @@ TEST(FunctionMetrics, SumOverActorsAndBoundTheirSeries) {
             0u);
 }
 
+TEST(FunctionMetrics, NameTheCountersBehindTheRulesOfIds) {
+  Plan plan = test::small_plan();
+  plan.functions[1].type = "ids";
+  const WatchedTopology watched(plan, 2'000'000'000);
+  const std::uint32_t first = function_counter_first(watched.plan, 1);
+  watched.status.function_counters(5, first, 100)[99] = 7;
+  watched.status.function_counters(4, first, 100)[82] = 1;
+  watched.status.function_counters(5, first, 100)[90] = 2;
+  watched.status.function_counters(4, first, 100)[90] = 3;
+  watched.status.function_counters(4, first, 100)[81] = 9;  // of a rule
+  Families families;
+  add_functions(watched.source(), families);
+  const auto found = samples(families.take());
+  EXPECT_EQ(found.at("millrace_function_named_hits_total{function=ids,counter=urgent}"), 7);
+  EXPECT_EQ(found.at("millrace_function_named_hits_total{function=ids,counter=given_up}"), 5);
+  EXPECT_EQ(found.at("millrace_function_named_hits_total{function=ids,counter=dropped_flow}"), 1);
+  EXPECT_EQ(found.at("millrace_function_named_hits_total{function=ids,counter=clean}"), 0);
+}
+
 TEST(FunctionMetrics, GiveVerdictsAlertsClassesAndTime) {
   const WatchedTopology watched(test::small_plan(), 2'000'000'000);
   FunctionTally& one = watched.status.tally(3, 1);
