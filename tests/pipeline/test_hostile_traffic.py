@@ -91,3 +91,37 @@ def test_others_get_all_their_bytes_and_nothing_grows(tmp_path, attack, seed):
     grown = {name: (before[name], after[name]) for name in before
              if after[name] > before[name] + GROWTH_MB}
     assert not grown, grown
+
+
+def total_of(wire, metric, **labels):
+    return wire.metrics_of(wire.running).total(metric, **labels)
+
+
+@pytest.mark.parametrize("mode", ["ips", "ids"])
+@pytest.mark.parametrize("attack", ["costly pcre", "bomb"])
+def test_what_costs_too_much_loses_its_claim(tmp_path, attack, mode, seed):
+    """Where rules may drop, it does not pass unread; where they do not, they give it up. In both
+    others get what they ask for, without a limit of laps: until units of work are used up."""
+    frames = attacks.ATTACKS[attack](random.Random(seed), **OF_ATTACK[attack])
+    write_capture(tmp_path / "evil.pcap", frames)
+    (tmp_path / "own.rules").write_text(attacks.COSTLY_RULES.replace("alert ", "drop "))
+    (tmp_path / "own.routes").write_text(f"{attacks.SOURCES} drop\n{attacks.SERVERS} drop\n")
+    (tmp_path / "public").mkdir()
+    (tmp_path / "public" / "page").write_bytes(PAGE)
+    topology = TOPOLOGY.replace("type: ids,", f"type: ids, mode: {mode},").replace(
+        ", count: {count}", "")
+    with functions_between(tmp_path, topology) as wire:
+        wire.folder = tmp_path
+        wire.running.endless = True
+        wire.b.listen(8080, "python3", "-c", PAGES, wire.b.ip, tmp_path / "public")
+        wait_until(lambda: total_of(wire, "millrace_function_named_hits_total", function="ids",
+                                    counter="given_up") > 0, PATIENCE, "work that is given up")
+        if mode == "ips":
+            wait_until(lambda: total_of(wire, "millrace_function_drops_total", function="ids",
+                                        reason="too_costly") > 0, PATIENCE, "a drop for it")
+        assert fetch(wire) == PAGE
+        wire.running.endless = False
+        audit = wire.running.drain()
+        assert wire.running.lives() == wire.lives
+    assert ("too_costly" in audit["dropped"]) == (mode == "ips"), audit["dropped"]
+    assert set(audit["dropped"]) <= REASONS | {"too_costly", "rule"}, audit["dropped"]
