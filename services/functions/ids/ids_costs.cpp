@@ -38,7 +38,7 @@ IdsCosts::Fate IdsCosts::end_packet(const FinishContext& call) noexcept {
   if (!drops_ || (!given_up.may_drop && !given_up.may_change && !has_lost_body)) {
     return Fate::kPasses;
   }
-  return budget_.is_own_fault() ? Fate::kConnection : Fate::kPacket;
+  return budget_.share().is_own_fault() ? Fate::kConnection : Fate::kPacket;
 }
 
 }  // namespace millrace

@@ -43,19 +43,20 @@ WorkBudget::Debt& WorkBudget::source_of(const Packet& packet) noexcept {
 }
 
 void WorkBudget::begin_packet(const Packet& packet) noexcept {
-  if (const std::uint32_t taken = given_ - share_.left(); taken != 0) {
+  worker_.add(common_ - share_.common_left(), kWorker, packet_.now_ns);
+  if (const std::uint32_t taken = own_ - share_.own_left(); taken != 0) {
     Debt& source = source_of(packet_);
     source.add(taken, kSource, packet_.now_ns);
-    worker_.add(taken, kWorker, packet_.now_ns);
     busy_until_ns_ = std::max(busy_until_ns_, source.until_ns);
   }
   packet_ = packet;
   const std::uint64_t now_ns = packet.now_ns;
   const bool is_quiet = now_ns >= busy_until_ns_;
-  const std::uint32_t own = is_quiet ? kSource.units_max : source_of(packet).left(kSource, now_ns);
-  given_ = std::min({WorkShare::kUnitsMax, own, worker_.left(kWorker, now_ns)});
-  is_own_fault_ = given_ == std::min(WorkShare::kUnitsMax, own);
-  share_.begin(given_);
+  const std::uint32_t left = is_quiet ? kSource.units_max : source_of(packet).left(kSource, now_ns);
+  common_ = worker_.left(kWorker, now_ns);
+  own_ = std::min(WorkShare::kUnitsMax, left);
+  if (!packet.is_established) own_ = std::min(own_, common_);
+  share_.begin(own_, common_);
 }
 
 }  // namespace millrace

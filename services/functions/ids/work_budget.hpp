@@ -30,19 +30,26 @@ class WorkShare {
   /// Without a clock a piece of work costs what it costs at least.
   explicit WorkShare(Clock clock = nullptr) : clock_(clock) {}
 
-  void begin(std::uint32_t units) noexcept {
-    left_ = units;
-    has_run_out_ = has_lost_body_ = false;
+  /// `own`: units of the packet. `common`: those that all packets share; the same unless said.
+  void begin(std::uint32_t own, std::uint32_t common) noexcept {
+    own_ = own;
+    common_ = common;
+    has_run_out_ = is_own_fault_ = has_lost_body_ = false;
   }
+  void begin(std::uint32_t own) noexcept { begin(own, own); }
   /// False: fewer are left, and none is taken.
   bool take(std::uint32_t units) noexcept {
-    if (units > left_) {
+    if (units > left()) {
       has_run_out_ = true;
+      is_own_fault_ |= units > own_;
       return false;
     }
-    left_ -= units;
+    own_ -= units;
+    common_ -= units;
     return true;
   }
+  /// False: the packet has none of its own left, so not even a first search is made.
+  bool may_search() const noexcept { return own_ != 0; }
   std::uint64_t now_ns() const noexcept { return clock_ == nullptr ? 0 : clock_(); }
   /// A piece of work is done, which began at `since_ns`: takes its units, `least` or more, as far
   /// as they are there.
@@ -51,26 +58,32 @@ class WorkShare {
     if (ns >= kFreeNs) rest_ns_ += ns;
     const std::uint32_t units = std::max(least, static_cast<std::uint32_t>(rest_ns_ / kNsOfUnit));
     rest_ns_ %= kNsOfUnit;
-    left_ -= std::min(left_, units);
+    own_ -= std::min(own_, units);
+    common_ -= std::min(common_, units);
   }
   /// A body was given up, as nothing is left for it.
   void lose_body() noexcept { has_lost_body_ = true; }
 
-  std::uint32_t left() const noexcept { return left_; }
-  bool has_run_out() const noexcept { return has_run_out_; }  ///< something was refused
+  std::uint32_t left() const noexcept { return std::min(own_, common_); }
+  std::uint32_t own_left() const noexcept { return own_; }
+  std::uint32_t common_left() const noexcept { return common_; }
+  bool has_run_out() const noexcept { return has_run_out_; }    ///< something was refused
+  bool is_own_fault() const noexcept { return is_own_fault_; }  ///< there were too few of its own
   bool has_lost_body() const noexcept { return has_lost_body_; }
 
  private:
   Clock clock_;
-  std::uint32_t left_ = kUnitsMax;
+  std::uint32_t own_ = kUnitsMax, common_ = kUnitsMax;
   std::uint64_t rest_ns_ = 0;  ///< of a unit
-  bool has_run_out_ = false, has_lost_body_ = false;
+  bool has_run_out_ = false, is_own_fault_ = false, has_lost_body_ = false;
 };
 
 /// Units by time, of a worker and of each source: so the rest of the worker's time is for packets
-/// that cost the usual. Sources share kSources places by a keyed hash, and one that meets a place
-/// finds what is left there. One a worker, one thread; kept nowhere else: the worker that takes
-/// over begins with all of it.
+/// that cost the usual. A packet of an established connection has its source's units for first
+/// searches also while the worker's are used up; others, whose sources may be made up, have not.
+/// Sources share kSources places by a keyed hash, and one that meets a place finds what is left
+/// there. One a worker, one thread; kept nowhere else: the worker that takes over begins with all
+/// of it.
 class WorkBudget {
  public:
   struct Bound {
@@ -94,9 +107,6 @@ class WorkBudget {
 
   /// The same object all the time.
   WorkShare& share() noexcept { return share_; }
-  /// Of the packet in hand, of which something was refused: its source had taken too much, or it
-  /// wants more than any packet may have. Else others have used up the worker's units.
-  bool is_own_fault() const noexcept { return is_own_fault_; }
 
  private:
   /// Work that was taken, as the time at which it is earned.
@@ -116,8 +126,7 @@ class WorkBudget {
   std::uint64_t busy_until_ns_ = 0;  ///< no source has taken what it has not earned by then
   // Of the packet in hand.
   Packet packet_{};
-  std::uint32_t given_ = WorkShare::kUnitsMax;
-  bool is_own_fault_ = false;
+  std::uint32_t own_ = WorkShare::kUnitsMax, common_ = WorkShare::kUnitsMax;
 };
 
 }  // namespace millrace

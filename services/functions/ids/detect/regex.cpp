@@ -115,6 +115,10 @@ RegexMatch Regex::find(const RegexText& text, RegexScratch& scratch) const noexc
   const Try first{text.from, places,
                   has_pieces_ ? std::max(steps_of(places), RegexScratch::kStepsMin)
                               : RegexScratch::kMatchLimit};
+  if (!scratch.share_->may_search()) {
+    scratch.give_up();
+    return {.found = RegexMatch::Found::kFailed};
+  }
   const std::uint64_t since_ns = scratch.share_->now_ns();
   int result = match(text, options, first, scratch);
   scratch.share_->spend(since_ns, 0);

@@ -35,9 +35,10 @@ class RegexScratch {
   /// A text can be made that takes nearly kMatchLimit steps at each place: 5 us of a worker for one
   /// byte of a sender. So a search has kStepsOfTry steps at first, shared out among its places,
   /// kStepsMin each at least. Where these do not do, it goes on in pieces: of kPieceMax places, or
-  /// of fewer that may take more each, for a unit of work each, or more by the clock: WorkShare::kUnitsMax are the
-  /// MTU of Ethernet in the shortest ones. An expression that needs more is given up; others have
-  /// their first search still, which takes units by the clock alone.
+  /// of fewer that may take more each, for a unit of work each, or more by the clock:
+  /// WorkShare::kUnitsMax are the MTU of Ethernet in the shortest ones. An expression that needs
+  /// more is given up, and so is any where none of the packet's own are left. A first search takes
+  /// units by the clock alone.
   static constexpr std::uint32_t kStepsOfTry = 1u << 16, kStepsMin = 16, kPieceMax = 1024,
                                  kPieceStep = 4;
 

@@ -36,11 +36,13 @@ std::uint32_t take_units(WorkBudget& budget, std::uint8_t source, std::uint64_t 
 TEST(WorkBudget, APacketHasAShareAndASourceHasMore) {
   WorkBudget budget(nullptr, kSourcesLieApart);
   EXPECT_EQ(take_units(budget, 1, 0, 1000), 96u);
-  EXPECT_TRUE(budget.is_own_fault());
+  EXPECT_TRUE(budget.share().is_own_fault());
   EXPECT_EQ(take_units(budget, 1, 0, 1000), 96u);
+  EXPECT_TRUE(budget.share().has_run_out());
   EXPECT_EQ(take_units(budget, 1, 0, 1000), 64u);
+  EXPECT_FALSE(budget.share().may_search());
   EXPECT_EQ(take_units(budget, 1, 0, 1), 0u);
-  EXPECT_TRUE(budget.is_own_fault());
+  EXPECT_TRUE(budget.share().is_own_fault());
   EXPECT_EQ(take_units(budget, 2, 0, 1000), 96u) << "another source";
   EXPECT_EQ(take_units(budget, 1, 0, 1000, false), 96u) << "packets that may be made up";
   EXPECT_EQ(take_units(budget, 1, kSecondNs / 64 - 1, 1), 0u);
@@ -54,7 +56,10 @@ TEST(WorkBudget, AllSourcesTogetherHaveWhatTheWorkerHas) {
   for (std::uint8_t source = 0; source < 200; ++source) got += take_units(budget, source, 0, 96);
   EXPECT_EQ(got, 1024u);
   EXPECT_EQ(take_units(budget, 201, 0, 96), 0u);
-  EXPECT_FALSE(budget.is_own_fault());
+  EXPECT_FALSE(budget.share().is_own_fault());
+  EXPECT_TRUE(budget.share().may_search());
+  EXPECT_EQ(take_units(budget, 201, 0, 96, false), 0u);
+  EXPECT_FALSE(budget.share().may_search()) << "its source may be made up";
   got = 0;
   for (std::uint8_t source = 0; source < 200; ++source) {
     got += take_units(budget, source, kSecondNs / 2, 96);

@@ -160,6 +160,7 @@ TEST(Regex, ATextThatIsMadeForItTakesNoMoreThanItsShare) {
   const auto found = [&](const Regex& regex, const std::string& text) {
     return regex.find({.bytes = std::as_bytes(std::span(text))}, scratch).found;
   };
+  share.begin(WorkShare::kUnitsMax + 1, WorkShare::kUnitsMax);  // others have used up the rest
   EXPECT_EQ(found(costly, made), RegexFound::kFailed);
   EXPECT_EQ(found(easy, made + "b1"), RegexFound::kYes);
   EXPECT_EQ(found(costly, "x1 ab1"), RegexFound::kYes);
@@ -167,6 +168,9 @@ TEST(Regex, ATextThatIsMadeForItTakesNoMoreThanItsShare) {
   EXPECT_EQ(found(costly, of_a_packet), RegexFound::kFailed);
   EXPECT_TRUE(share.has_run_out());
   EXPECT_EQ(scratch.take_given_up(), 2u);
+  share.begin(0, WorkShare::kUnitsMax);
+  EXPECT_EQ(found(easy, "b1"), RegexFound::kFailed);
+  EXPECT_EQ(scratch.take_given_up(), 1u);
   EXPECT_EQ(scratch.take_given_up(), 0u);
   share.begin(WorkShare::kUnitsMax);
   EXPECT_EQ(found(costly, of_a_packet), RegexFound::kYes);
