@@ -23,7 +23,7 @@ bool is_of_batch(const SeenPacket& seen) noexcept;
 /// Unknown: it has no flow.
 FlowDirection direction_of(const SeenPacket& seen) noexcept;
 
-/// A whole segment of TCP with SYN and without ACK.
+/// A whole segment of TCP with SYN: a side's first.
 bool begins_connection(const SeenPacket& seen) noexcept;
 
 /// Of a packet of TCP. It borrows from both.

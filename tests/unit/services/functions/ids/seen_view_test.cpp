@@ -97,9 +97,9 @@ TEST(SeenView, APacketWithAFlowHasADirection) {
   EXPECT_EQ(direction_of(seen.seen), FlowDirection::kToClient);
 }
 
-TEST(SeenView, ASynAloneBeginsAConnection) {
+TEST(SeenView, ASynBeginsASideOfAConnection) {
   EXPECT_TRUE(begins_connection(SeenCase(segment(false, kSyn, 1, 0)).seen));
-  EXPECT_FALSE(begins_connection(SeenCase(segment(true, kSyn | kAck, 1, 2)).seen));
+  EXPECT_TRUE(begins_connection(SeenCase(segment(true, kSyn | kAck, 1, 2)).seen));
   EXPECT_FALSE(begins_connection(SeenCase(segment(false, kAck, 1, 2)).seen));
 }
 
