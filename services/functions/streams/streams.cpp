@@ -255,7 +255,9 @@ class Streams final : public Function {
     std::array<NewBytes, kNewBytesMax> pieces;
     const std::uint32_t bytes = bytes_of_stream(told, segment);
     const std::size_t count =
-        bytes == 0 ? 0 : tell_bytes(told, segment.sequence, bytes, settings_.depth, pieces);
+        bytes == 0 ? 0
+                   : tell_bytes(told, segment.sequence, bytes, settings_.depth,
+                                segment.seen.flow.acknowledged[segment.direction()], pieces);
     hit(call, count == 0 ? StreamsCounter::kSeen : StreamsCounter::kTold);
     if (count == 0) return;
     if (stream.connection == 0) {

@@ -93,18 +93,26 @@ void pick_up_told(ToldBytes& told, std::uint32_t sequence) noexcept {
 }
 
 std::size_t tell_bytes(ToldBytes& told, std::uint32_t sequence, std::uint32_t bytes,
-                       std::uint64_t depth, std::span<NewBytes, kNewBytesMax> out) noexcept {
+                       std::uint64_t depth, std::optional<std::uint32_t> acknowledged,
+                       std::span<NewBytes, kNewBytesMax> out) noexcept {
   const auto next = told.start + static_cast<std::uint32_t>(told.next);
   const std::int64_t distance = sequence_distance(next, sequence);
   const std::int64_t position = static_cast<std::int64_t>(told.next) + distance;
   std::int64_t end = position + bytes;
   if (end <= 0) return 0;
-  told.seen = std::max(told.seen, static_cast<std::uint64_t>(end));
+  const std::uint64_t seen = told.seen;  // up to there a receiver may have acknowledged
+  told.seen = std::max(seen, static_cast<std::uint64_t>(end));
   const std::uint64_t origin = told.is_picked_up != 0 ? kStreamOrigin : 0;
   if (depth != 0) end = std::min(end, static_cast<std::int64_t>(origin + depth));
   const Range segment{static_cast<std::uint64_t>(std::max<std::int64_t>(position, 0)),
                       static_cast<std::uint64_t>(std::max<std::int64_t>(end, 0))};
   Ranges ranges(told);
+  if (told.has_forgotten != 0 && acknowledged) {
+    const std::int64_t more = sequence_distance(next, *acknowledged);
+    const std::uint64_t until =
+        told.next + static_cast<std::uint64_t>(std::max<std::int64_t>(more, 0));
+    ranges.join({told.first, std::max(told.next, std::min(until, seen))});
+  }
   std::size_t count = 0;
   std::uint64_t at = segment.begin;
   const auto put = [&](std::uint64_t until) {
@@ -119,7 +127,7 @@ std::size_t tell_bytes(ToldBytes& told, std::uint32_t sequence, std::uint32_t by
   if (count == 0) return 0;
   ranges.join(segment);
   ranges.give_up_hole();
-  ranges.write_to(told);
+  if (!ranges.write_to(told)) told.has_forgotten = 1;
   return count;
 }
 

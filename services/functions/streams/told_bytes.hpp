@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -34,7 +35,9 @@ struct ToldBytes {
   std::uint32_t fin;          ///< sequence number of the first FIN, if `has_fin`
   std::uint8_t is_known;      ///< 1: `start` says something
   std::uint8_t is_picked_up;  ///< 1: the beginning was not seen
-  std::uint8_t has_asked : 1, has_fin : 1, spare : 6;
+  std::uint8_t has_asked : 1, has_fin : 1;
+  std::uint8_t has_forgotten : 1;  ///< bytes have been told of that are in no range
+  std::uint8_t spare : 5;
   std::uint8_t ahead_count;
   std::array<ToldRange, kAheadMax> ahead;  ///< behind `next`, in order, apart from each other
 
@@ -57,9 +60,11 @@ void pick_up_told(ToldBytes& told, std::uint32_t sequence) noexcept;
 
 /// Which of `bytes` bytes from `sequence` on are new; they count as told of from now on. Those at
 /// `depth` bytes behind the begin, and further, are none; 0: all are. `bytes`: 1..65,535. With
-/// kAheadMax ranges apart, further ones are new as often as they come. Returns how many of `out`
-/// there are. What is 2 GiB ahead or more, or in front of the first byte of all, is not new.
+/// kAheadMax ranges apart, further ones are new as often as they come until the receiver has
+/// `acknowledged` them: then its application has the version that came before. Returns how many of
+/// `out` there are. What is 2 GiB ahead or more, or in front of the first byte of all, is not new.
 std::size_t tell_bytes(ToldBytes& told, std::uint32_t sequence, std::uint32_t bytes,
-                       std::uint64_t depth, std::span<NewBytes, kNewBytesMax> out) noexcept;
+                       std::uint64_t depth, std::optional<std::uint32_t> acknowledged,
+                       std::span<NewBytes, kNewBytesMax> out) noexcept;
 
 }  // namespace millrace

@@ -16,10 +16,10 @@ namespace {
 using Piece = std::pair<std::uint64_t, std::uint32_t>;  // position, bytes
 
 std::vector<Piece> told(ToldBytes& bytes, std::uint32_t sequence, std::uint32_t count,
-                        std::uint64_t depth = 0) {
+                        std::uint64_t depth = 0, std::optional<std::uint32_t> acknowledged = {}) {
   std::array<NewBytes, kNewBytesMax> out;
   std::vector<Piece> pieces;
-  const std::size_t found = tell_bytes(bytes, sequence, count, depth, out);
+  const std::size_t found = tell_bytes(bytes, sequence, count, depth, acknowledged, out);
   for (std::size_t i = 0; i < found; ++i) pieces.emplace_back(out[i].position, out[i].bytes);
   return pieces;
 }
@@ -119,6 +119,19 @@ TEST(ToldBytes, WithTooManyHolesNothingIsLost) {
   }
   EXPECT_TRUE(got.contains(1) && got.contains(199));
   EXPECT_EQ(bytes.next, 200u);
+}
+
+TEST(ToldBytes, WhatIsAcknowledgedIsNotNewThoughItWasForgotten) {
+  ToldBytes bytes{};
+  begin_told(bytes, 0);
+  for (std::uint32_t at = 2; at < 200; at += 2) told(bytes, at, 1);
+  EXPECT_EQ(told(bytes, 198, 1, 0, 100), (std::vector<Piece>{{198, 1}}));
+  EXPECT_EQ(told(bytes, 98, 4, 0, 100), (std::vector<Piece>{{100, 2}}));
+  EXPECT_EQ(told(bytes, 150, 50, 0, 1000), (std::vector<Piece>{{199, 1}}));
+  // Where nothing was forgotten, it fills a hole.
+  begin_told(bytes, 0);
+  told(bytes, 10, 5);
+  EXPECT_EQ(told(bytes, 0, 15, 0, 15), (std::vector<Piece>{{0, 10}}));
 }
 
 }  // namespace
