@@ -34,7 +34,7 @@ KeptBytes::KeptBytes(const StreamTable& table, const Stream& stream, std::uint8_
 std::span<const std::byte> KeptBytes::next() noexcept {
   if (at_ == end_) return {};
   const StreamBlock* block = table_.block(block_);
-  if (sequence_distance(at_, block->end()) <= 0) {
+  while (sequence_distance(at_, block->end()) <= 0) {
     block_ = block->next;
     block = table_.block(block_);
   }

@@ -14,7 +14,8 @@ namespace {
 struct Layout {
   std::uint32_t lanes;  ///< 0: nothing is laid out so far
   std::uint32_t streams, blocks;
-  std::uint32_t padding[13];
+  std::uint32_t block_room;
+  std::uint32_t padding[12];
 };
 static_assert(sizeof(Layout) == kCacheLine);
 
@@ -54,8 +55,11 @@ std::optional<StreamTable> StreamLane::table_of(const LaneState& state,
     const StreamTable::Shape shape = shape_of(room_, facts.lane_count);
     if (state.bytes.size() != bytes_for(room_, shape)) return std::nullopt;
     state.change(state.bytes.size() - sizeof(Layout), sizeof(Layout));
-    layout = {
-        .lanes = facts.lane_count, .streams = shape.streams, .blocks = shape.blocks, .padding = {}};
+    layout = {.lanes = facts.lane_count,
+              .streams = shape.streams,
+              .blocks = shape.blocks,
+              .block_room = kStreamBlockRoom,
+              .padding = {}};
   }
   return laid_out(state);
 }
@@ -63,7 +67,7 @@ std::optional<StreamTable> StreamLane::table_of(const LaneState& state,
 std::optional<StreamTable> StreamLane::laid_out(const LaneState& state) const noexcept {
   if (state.bytes.size() < sizeof(Layout)) return std::nullopt;
   const Layout& layout = layout_of(state);
-  if (layout.lanes == 0) return std::nullopt;
+  if (layout.lanes == 0 || layout.block_room != kStreamBlockRoom) return std::nullopt;
   const StreamTable::Shape shape = shape_of(room_, layout.lanes);
   if (shape.streams != layout.streams || shape.blocks != layout.blocks) return std::nullopt;
   return StreamTable(state, shape, secret_);

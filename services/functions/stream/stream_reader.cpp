@@ -10,7 +10,6 @@
 namespace millrace {
 namespace {
 
-constexpr std::uint32_t kSegmentBytesMax = 65'535;
 constexpr std::uint32_t kBlocksMin = 8;  // of a direction: some holes where the window is small
 
 /// How far `to` is behind `from`.
@@ -33,23 +32,9 @@ std::int64_t StreamReader::span_max() const noexcept {
   return std::int64_t{limits_.window} + kept() + kStreamBlockRoom;
 }
 
-bool StreamReader::is_acknowledged(const StreamSegment& segment, std::uint32_t end) const noexcept {
-  const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
-  return segment.is_picked_up || (acknowledged && distance(end, *acknowledged) >= 0);
-}
-
-/// Of `count` bytes from `sequence` on: those that the receiver has, and does not look at again. A
-/// keep-alive has one, of any value.
-std::uint32_t StreamReader::acknowledged_of(const StreamSegment& segment, std::uint32_t sequence,
-                                            std::uint32_t count) noexcept {
-  const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
-  const std::int32_t seen = acknowledged ? distance(sequence, *acknowledged) : 0;
-  return seen <= 0 ? 0 : std::min(count, static_cast<std::uint32_t>(seen));
-}
-
 StreamReader::Offer StreamReader::offer(const StreamTable& table,
                                         const StreamSegment& segment) noexcept {
-  MILLRACE_CHECK(!segment.data.empty() && segment.data.size() <= kSegmentBytesMax);
+  MILLRACE_CHECK(!segment.data.empty() && segment.data.size() <= SegmentSpans::kSegmentBytesMax);
   return offer_at(table, segment);
 }
 
@@ -71,7 +56,7 @@ StreamReader::Offer StreamReader::skip(const StreamTable& table,
 /// Of a reader that skips: where it goes on if its receiver does not ask for what is missing.
 std::uint32_t StreamReader::behind_hole(const StreamTable& table, const StreamSegment& segment,
                                         std::uint32_t acknowledged) const noexcept {
-  const std::uint32_t end = segment.sequence + static_cast<std::uint32_t>(segment.data.size());
+  const std::uint32_t end = segment.end();
   if (distance(segment.sequence, side_.next) >= 0 && distance(side_.next, end) > 0) {
     return side_.next;  // it brings what is missing
   }
@@ -88,7 +73,7 @@ std::uint32_t StreamReader::behind_hole(const StreamTable& table, const StreamSe
 
 StreamReader::Offer StreamReader::offer_at(const StreamTable& table,
                                            const StreamSegment& segment) noexcept {
-  gap_count_ = blocks_needed_ = 0;
+  spans_.clear();
   offer_ = {};
   direction_ = segment.direction;
   stream_ = table.find(segment.tuple);
@@ -131,77 +116,36 @@ StreamReader::Fate StreamReader::place(const StreamTable& table,
   const StreamBlock* const first = table.block(side_.first);
   const bool keeps_read = first != nullptr && distance(first->sequence, side_.next) > 0;
   const std::uint32_t kept_from = keeps_read ? first->sequence : side_.next;
-  const std::uint32_t end = segment.sequence + static_cast<std::uint32_t>(segment.data.size());
+  const std::uint32_t end = segment.end();
   if (distance(kept_from, end) > span_max()) return Fate::kNoRoom;
   const Fate fate = compare(table, segment);
   if (fate != Fate::kPasses) return fate;
-  return blocks_needed_ == 0 || has_room(table, segment) ? Fate::kPasses : Fate::kNoRoom;
+  return spans_.blocks_needed() == 0 || has_room(table, segment) ? Fate::kPasses : Fate::kNoRoom;
 }
 
 /// What is ahead leaves room for fillers: without these nothing that waits would be read.
 bool StreamReader::has_room(const StreamTable& table, const StreamSegment& segment) const noexcept {
-  if (blocks_needed_ > table.free_blocks()) return false;
+  const std::uint32_t needed = spans_.blocks_needed();
+  if (needed > table.free_blocks()) return false;
   if (distance(side_.next, segment.sequence) <= 0) return true;
   const std::uint64_t most =
       (2 * std::uint64_t{limits_.window} + kept()) / kStreamBlockRoom + kBlocksMin;
-  return std::uint64_t{side_.blocks} + blocks_needed_ <= most &&
-         table.free_blocks() - blocks_needed_ >= table.all_blocks() / 4;
+  return std::uint64_t{side_.blocks} + needed <= most &&
+         table.free_blocks() - needed >= table.all_blocks() / 4;
 }
 
 /// Compares it with what is kept, and notes what is not.
 StreamReader::Fate StreamReader::compare(const StreamTable& table,
                                          const StreamSegment& segment) noexcept {
-  const std::uint32_t bytes = static_cast<std::uint32_t>(segment.data.size());
-  std::uint32_t before = table.block_at(side_, segment.sequence);
-  const StreamBlock* block = table.block(before);
-  std::uint32_t reference = before;
-  if (block == nullptr || distance(segment.sequence, block->end()) <= 0) {
-    reference = block == nullptr ? side_.first : block->next;
-    block = table.block(reference);
-  }
-  for (std::uint32_t at = 0; at < bytes;) {
-    const std::uint32_t sequence = segment.sequence + at;
-    std::uint32_t end = bytes;
-    if (block != nullptr && distance(block->sequence, segment.sequence + bytes) > 0) {
-      end = static_cast<std::uint32_t>(
-          std::max(distance(segment.sequence, block->sequence), std::int32_t(at)));
-    }
-    if (end > at) {  // nothing is kept of [at, end)
-      const std::int32_t old = distance(sequence, side_.next);
-      const std::uint32_t read = old <= 0 ? at : std::min(end, at + std::uint32_t(old));
-      if (read > at && !is_acknowledged(segment, segment.sequence + read)) return Fate::kConflicts;
-      const Gap gap{before, read, end};
-      if (read < end && !add_gap(table.block(before), gap, segment.sequence + read)) {
-        return Fate::kNoRoom;
-      }
-      at = end;
-      continue;
-    }
-    const std::uint32_t skip = sequence - block->sequence;
-    const std::uint32_t count = std::min(bytes - at, block->bytes - skip);
-    const std::uint32_t seen = acknowledged_of(segment, sequence, count);
-    if (std::memcmp(segment.data.data() + at + seen, block->data + skip + seen, count - seen) !=
-        0) {
+  switch (spans_.find(table, side_, segment)) {
+    case SegmentSpans::Found::kConflict:
       return Fate::kConflicts;
-    }
-    at += count;
-    before = reference;
-    reference = block->next;
-    block = table.block(reference);
+    case SegmentSpans::Found::kTooMany:
+      return Fate::kNoRoom;
+    case SegmentSpans::Found::kAll:
+      break;
   }
   return Fate::kPasses;
-}
-
-/// `block`: that of `gap.before`; `sequence`: of the gap's first byte.
-bool StreamReader::add_gap(const StreamBlock* block, const Gap& gap,
-                           std::uint32_t sequence) noexcept {
-  if (gap_count_ == kGapsMax) return false;
-  gaps_[gap_count_++] = gap;
-  const bool adjacent = block != nullptr && block->end() == sequence;
-  const std::uint32_t room = adjacent ? kStreamBlockRoom - block->bytes : 0;
-  const std::uint32_t rest = gap.end - gap.begin - std::min(room, gap.end - gap.begin);
-  blocks_needed_ += (rest + kStreamBlockRoom - 1) / kStreamBlockRoom;
-  return true;
 }
 
 /// Puts more of the read bytes in front of the text, until it has `count` of them, or all that are
@@ -232,38 +176,39 @@ std::uint64_t StreamReader::position_of(std::uint32_t sequence) const noexcept {
          static_cast<std::uint32_t>(sequence - side_.start - static_cast<std::uint32_t>(read));
 }
 
+/// What follows what has been read so far: of the segment where it counts, else of `block`, which
+/// is the first one that ends behind that place.
+std::span<const std::byte> StreamReader::piece_of(const StreamSegment& segment,
+                                                  const StreamBlock* block) const noexcept {
+  const bool is_kept = block != nullptr && distance(next_, block->sequence) <= 0;
+  std::uint32_t end = is_kept ? block->end() : next_;
+  for (const SegmentSpans::Span& span : spans_.all()) {
+    const std::uint32_t begin = segment.sequence + span.begin, until = segment.sequence + span.end;
+    if (distance(begin, next_) >= 0 && distance(next_, until) > 0) {
+      return segment.data.subspan(next_ - segment.sequence, until - next_);
+    }
+    if (distance(next_, begin) > 0 && distance(begin, end) > 0) end = begin;
+  }
+  if (!is_kept) return {};
+  return {block->data + (next_ - block->sequence), end - next_};
+}
+
 /// What the segment lets a receiver read: nothing, if it is not the filler.
 StreamReader::Offer StreamReader::text_of(const StreamTable& table,
                                           const StreamSegment& segment) noexcept {
-  const std::uint32_t end = segment.sequence + static_cast<std::uint32_t>(segment.data.size());
   std::byte* const begin = text_.data() + kept();
   std::byte* to = begin;
-  const auto put = [&](const std::byte* from, std::uint32_t count) {
-    std::memcpy(to, from, count);
-    to += count;
-    next_ += count;
-  };
-  const auto put_segment = [&] {
-    if (distance(segment.sequence, next_) < 0 || distance(next_, end) <= 0) return false;
-    put(segment.data.data() + (next_ - segment.sequence), end - next_);
-    return true;
-  };
-  const auto put_blocks = [&] {
-    for (const StreamBlock* block = table.block(table.block_at(side_, next_));
-         block != nullptr && distance(next_, block->sequence) <= 0;
-         block = table.block(block->next)) {
-      if (distance(next_, block->end()) <= 0) continue;
-      const std::uint32_t read = next_ - block->sequence;
-      put(block->data + read, block->bytes - read);
-    }
-  };
-  // Where a hole was given up, what waits behind it may come first.
-  if (!put_segment()) {
-    put_blocks();
-    put_segment();
+  const StreamBlock* block = table.block(table.block_at(side_, next_));
+  if (block == nullptr) block = table.block(side_.first);
+  for (;;) {
+    while (block != nullptr && distance(next_, block->end()) <= 0) block = table.block(block->next);
+    const std::span<const std::byte> piece = piece_of(segment, block);
+    if (piece.empty()) break;
+    std::memcpy(to, piece.data(), piece.size());
+    to += piece.size();
+    next_ += static_cast<std::uint32_t>(piece.size());
   }
-  put_blocks();
-  if (to == begin) return {.has_new = gap_count_ != 0};
+  if (to == begin) return {.has_new = !spans_.all().empty()};
   offer_ = {.text = {begin, to}, .has_new = true, .position = position_of(side_.next)};
   copy_read(table, limits_.carry);
   return offer_;
@@ -272,23 +217,6 @@ StreamReader::Offer StreamReader::text_of(const StreamTable& table,
 StreamReader::Offer StreamReader::whole(const StreamTable& table) noexcept {
   if (!offer_.text.empty()) copy_read(table, limits_.history);
   return offer_;
-}
-
-void StreamReader::store(StreamTable& table, StreamSide& side, const StreamSegment& segment,
-                         const Gap& gap) noexcept {
-  std::uint32_t before = gap.before;
-  for (std::uint32_t at = gap.begin; at < gap.end;) {
-    const std::uint32_t sequence = segment.sequence + at;
-    const StreamBlock* const last = table.block(before);
-    if (last == nullptr || last->end() != sequence || last->bytes == kStreamBlockRoom) {
-      before = table.put_block(side, before, sequence);
-    }
-    StreamBlock& block = table.change_block(before);
-    const std::uint32_t count = std::min(gap.end - at, kStreamBlockRoom - block.bytes);
-    std::memcpy(block.data + block.bytes, segment.data.data() + at, count);
-    block.bytes += count;
-    at += count;
-  }
 }
 
 /// Blocks with bytes that can be neither sent once more nor carried.
@@ -374,7 +302,7 @@ void StreamReader::begin(StreamTable& table, const StreamSegment& segment) noexc
 
 bool StreamReader::commit(StreamTable& table, const StreamSegment& segment) noexcept {
   if (side_.is_over != 0) return true;
-  if (gap_count_ == 0 && next_ == side_.next) return true;
+  if (spans_.all().empty() && next_ == side_.next) return true;
   if (stream_ == nullptr) begin(table, segment);
   if (stream_ == nullptr) return false;
   StreamSide& side = table.change_side(*stream_, segment.direction);
@@ -383,7 +311,7 @@ bool StreamReader::commit(StreamTable& table, const StreamSegment& segment) noex
     side.start = side.next = side_.start;
     side.is_picked_up = segment.is_picked_up ? 1 : 0;
   }
-  for (std::uint32_t i = 0; i < gap_count_; ++i) store(table, side, segment, gaps_[i]);
+  spans_.store(table, side, segment);
   if (next_ - side.start < side.next - side.start) {
     ++table.change_rounds(*stream_).rounds[segment.direction];
   }

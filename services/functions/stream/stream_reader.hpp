@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "services/functions/stream/segment_spans.hpp"
+#include "services/functions/stream/stream_segment.hpp"
 #include "services/functions/stream/stream_table.hpp"
 
 /// Reads byte streams of TCP as their receivers will read them, and says of each segment whether it
@@ -20,7 +21,8 @@
 /// - One that is ahead passes, and its bytes wait.
 /// - Bytes that have passed once are kept until the receiver acknowledges them. A segment that
 ///   brings others for the same place does not pass (T. Ptacek and T. Newsham, Insertion, Evasion,
-///   and Denial of Service, 1998; RFC 9293 3.10.7.4 leaves to receivers which ones they take).
+///   and Denial of Service, 1998; RFC 9293 3.10.7.4 leaves to receivers which ones they take),
+///   unless it is known which ones its receiver takes (StreamSegment::overlaps).
 
 namespace millrace {
 
@@ -43,28 +45,11 @@ inline constexpr std::uint32_t kStreamWindowMax = 16u << 20;
 inline constexpr std::uint32_t kStreamCarryMax = 1024;
 inline constexpr std::uint32_t kStreamHistoryMax = 64u << 10;
 
-/// A segment with data of a TCP flow.
-struct StreamSegment {
-  const FlowTuple& tuple;  ///< of the flow's direction 0
-  std::uint8_t direction;  ///< of the segment
-  std::uint32_t sequence;  ///< of its first byte
-  /// By direction: what its receiver has acknowledged so far; nothing: it has sent no ACK.
-  std::array<std::optional<std::uint32_t>, 2> acknowledged;
-  /// The flow began before its packets were seen: what is before its first segment is not known.
-  bool is_picked_up;
-  std::span<const std::byte> data;  ///< 1..65,535 bytes
-  bool begins = false;              ///< of a SYN: the stream begins with it
-};
-
 class StreamReader {
  public:
-  /// Bytes of new data that one segment brings to several places, at most so many, beside what was
-  /// there already. More do not pass.
-  static constexpr std::uint32_t kGapsMax = 8;
   /// Lines of the state that offer() and commit() of one segment change at most.
   static constexpr std::uint32_t kLinesOfSegment =
-      StreamTable::kLinesOfBegin + 3 + StreamTable::kLinesOfRelease +
-      (kGapsMax + 65'535 / kStreamBlockRoom + 1) * (StreamTable::kLinesOfBlock + 2);
+      StreamTable::kLinesOfBegin + 3 + StreamTable::kLinesOfRelease + SegmentSpans::kLinesOfStore;
   /// The same of skip() and the commit() behind it.
   static constexpr std::uint32_t kLinesOfSkip = 2 + StreamTable::kLinesOfRelease;
   /// The same of acknowledge().
@@ -109,11 +94,6 @@ class StreamReader {
                    std::uint32_t acknowledged) const noexcept;
 
  private:
-  /// New bytes of the segment, [begin, end) from its first one on, behind block `before`.
-  struct Gap {
-    std::uint32_t before, begin, end;
-  };
-
   std::uint32_t kept() const noexcept;
   std::int64_t span_max() const noexcept;
   Offer offer_at(const StreamTable& table, const StreamSegment& segment) noexcept;
@@ -122,15 +102,11 @@ class StreamReader {
   Fate place(const StreamTable& table, const StreamSegment& segment) noexcept;
   Fate repeat(const StreamTable& table, const StreamSegment& segment) noexcept;
   Fate compare(const StreamTable& table, const StreamSegment& segment) noexcept;
-  bool add_gap(const StreamBlock* block, const Gap& gap, std::uint32_t sequence) noexcept;
-  static std::uint32_t acknowledged_of(const StreamSegment& segment, std::uint32_t sequence,
-                                       std::uint32_t count) noexcept;
-  bool is_acknowledged(const StreamSegment& segment, std::uint32_t end) const noexcept;
+  std::span<const std::byte> piece_of(const StreamSegment& segment,
+                                      const StreamBlock* block) const noexcept;
   Offer text_of(const StreamTable& table, const StreamSegment& segment) noexcept;
   void copy_read(const StreamTable& table, std::uint32_t count) noexcept;
   std::uint64_t position_of(std::uint32_t sequence) const noexcept;
-  void store(StreamTable& table, StreamSide& side, const StreamSegment& segment,
-             const Gap& gap) noexcept;
   void begin(StreamTable& table, const StreamSegment& segment) noexcept;
   bool has_room(const StreamTable& table, const StreamSegment& segment) const noexcept;
   bool answers_data(const StreamSide& asking, std::uint32_t acknowledged) const noexcept;
@@ -145,8 +121,7 @@ class StreamReader {
   std::uint8_t direction_ = 0;
   std::uint32_t next_ = 0;  ///< as it is behind it
   Offer offer_{};
-  std::uint32_t gap_count_ = 0, blocks_needed_ = 0;
-  std::array<Gap, kGapsMax> gaps_{};
+  SegmentSpans spans_;
 };
 
 }  // namespace millrace

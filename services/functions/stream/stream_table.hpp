@@ -10,6 +10,7 @@
 
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/function.hpp"
+#include "services/functions/stream/overlap_policy.hpp"
 #include "shared/layout/limits.hpp"
 
 /// The byte streams of one lane, in the lane's state: found by the tuple of their flow, and blocks
@@ -23,12 +24,14 @@ namespace millrace {
 
 inline constexpr std::uint32_t kStreamBlockBytes = 1024;
 
-/// Bytes of one direction that follow each other, as segments have brought them.
+/// Bytes of one direction that follow each other, as segments have brought them. One without bytes
+/// stands in front of the block that has taken its place.
 struct StreamBlock {
   std::uint32_t sequence;      ///< of the first byte
   std::uint32_t next, before;  ///< of the same direction, in the order of their bytes
   std::uint32_t bytes;
-  std::byte data[kStreamBlockBytes - 16];
+  SegmentExtent segment;  ///< the whole one that has brought the first of them
+  std::byte data[kStreamBlockBytes - 24];
 
   std::uint32_t end() const noexcept { return sequence + bytes; }
 };
@@ -64,11 +67,6 @@ struct Stream {
 };
 static_assert(sizeof(Stream) == 2 * kCacheLine && offsetof(Stream, side) == kCacheLine);
 static_assert(std::is_trivially_copyable_v<Stream>);
-
-/// How far sequence number `to` is behind `from`; negative: in front of it (RFC 9293 3.4).
-constexpr std::int32_t sequence_distance(std::uint32_t from, std::uint32_t to) noexcept {
-  return static_cast<std::int32_t>(to - from);
-}
 
 /// A cheap view. One thread, which changes the lane's state at that moment. Pointers are good until
 /// the stream ends. While it is used, no other table ends a stream of the same state.

@@ -46,7 +46,7 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table
 
 TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table,
                                    const Segment& segment) noexcept {
-  const auto& [frame, headers, flow, tuple, may_change] = segment;
+  const auto& [frame, headers, flow, tuple, may_change, overlaps] = segment;
   if (headers.status != ParseStatus::kOk || headers.fragment || headers.payload_offset == 0) {
     return refuse(call, StreamCounter::kUnread);
   }
@@ -76,7 +76,8 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table
                 .acknowledged = flow.acknowledged,
                 .is_picked_up = flow.is_picked_up,
                 .data = data,
-                .begins = is_syn});
+                .begins = is_syn,
+                .overlaps = overlaps});
 }
 
 TcpStreams::Taken TcpStreams::offer(const FinishContext& call, const StreamTable& table,

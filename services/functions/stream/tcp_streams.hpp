@@ -72,6 +72,7 @@ class TcpStreams {
     const PacketFlow& flow;
     const FlowTuple* tuple;  ///< of its flow's direction 0; null: it has none
     bool may_change = true;  ///< false: it is a copy, so the flag URG refuses it
+    OverlapPolicy overlaps = OverlapPolicy::kNone;  ///< of its receiver
   };
   /// A segment with its headers, as it may be: cut, a fragment, of no flow. Follows handshakes and
   /// acknowledgments, and takes the flag URG away. `table`: null without a state.
