@@ -45,7 +45,8 @@ constexpr KnownSetting kKnown[] = {
     {.name = "body_kb", .kind = SettingKind::kInteger, .low = 1, .high = kBodyMaxKb},
     {.name = "inflate_layers", .kind = SettingKind::kInteger, .low = 0, .high = kInflateLayersMax},
     {.name = "checksums"},
-    {.name = "fragments"}};
+    {.name = "fragments"},
+    {.name = "overlaps", .list = true}};
 
 /// The second of two words?
 bool is_second(const std::string& key, const std::string& value, std::string_view first,
@@ -110,6 +111,15 @@ ActionOrder actions_of(const Settings& settings) {
   return actions;
 }
 
+void refuse_overlaps_of_ips(const Settings& settings, const IdsSettings& read) {
+  if (read.only_watches) return;
+  for (const auto& [key, value] : settings) {
+    if (key == "overlaps") {
+      throw Error(key + " is '" + value + "': of mode ids; in mode ips one version alone arrives");
+    }
+  }
+}
+
 std::uint32_t kilobytes(const std::string& key, const std::string& value) {
   return static_cast<std::uint32_t>(setting_number(key, value) << 10);
 }
@@ -158,6 +168,8 @@ bool take_word(const std::string& key, const std::string& value, IdsSettings& re
     read.alert_app = setting_flag(key, value);
   } else if (key == "log") {
     choose(value, read.log);
+  } else if (key == "overlaps") {
+    read.overlaps.add(value);
   } else if (key == "variables") {
     read.variables.push_back(variable_of(value));
   } else if (key == "classification") {
@@ -185,6 +197,7 @@ IdsSettings ids_settings(const Settings& settings) {
     throw Error(key + ": ids has no such setting; there are " + all);
   }
   read.actions = actions_of(settings);
+  refuse_overlaps_of_ips(settings, read);
   read.limits.fast_open = read.limits.skips = read.only_watches;
   read.app.keeps_messages = read.log.dns || read.alert_app;
   read.app.keeps_envelopes = read.log.smtp || read.alert_app;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "services/functions/ids/overlap_policies.hpp"
 #include "services/functions/ids/protocols/app_session.hpp"
 #include "services/functions/ids/rules/rule_set.hpp"
 #include "services/functions/stream/stream_lane.hpp"
@@ -41,6 +42,7 @@ struct IdsSettings {
   std::uint32_t alerts_max = 0;  ///< of a packet; 0: all
   bool trusts_checksums = false;
   FragmentUse fragments = FragmentUse::kAssemble;
+  OverlapPolicies overlaps;   ///< of `mode: ids` alone
   bool only_watches = false;  ///< `mode: ids`: it drops nothing and changes no packet
   bool learns = false;        ///< rules that drop or reject are told of, and do nothing
   bool tells = false;         ///< `events`

@@ -25,10 +25,14 @@ bool begins_connection(const SeenPacket& seen) noexcept {
 }
 
 /// Of a packet that is invalid `flow` knows its flow too.
-TcpStreams::Segment segment_of(const FinishContext& call, const SeenPacket& seen) noexcept {
+TcpStreams::Segment segment_of(const FinishContext& call, const SeenPacket& seen,
+                               const OverlapPolicies& overlaps) noexcept {
   const FlowTuple* tuple = seen.tuple;
   if (seen.flow.flow != kNoFlow) tuple = &call.flows->tuple(seen.flow.flow, 0);
-  return {seen.frame, seen.headers, seen.flow, tuple, seen.layer == SeenPacket::Layer::kPacket};
+  const OverlapPolicy policy =
+      tuple == nullptr ? OverlapPolicy::kNone : overlaps.of(*tuple, seen.flow.direction);
+  const bool whole = seen.layer == SeenPacket::Layer::kPacket;
+  return {seen.frame, seen.headers, seen.flow, tuple, whole, policy};
 }
 
 PacketView view_of(const FinishContext& call, const SeenPacket& seen) noexcept {

@@ -8,6 +8,7 @@
 
 #include "services/functions/function.hpp"
 #include "services/functions/ids/detect/packet_view.hpp"
+#include "services/functions/ids/overlap_policies.hpp"
 #include "services/functions/ids/packets/packet_layers.hpp"
 #include "services/functions/stream/stream_reader.hpp"
 #include "services/functions/stream/tcp_streams.hpp"
@@ -26,8 +27,9 @@ FlowDirection direction_of(const SeenPacket& seen) noexcept;
 /// A whole segment of TCP with SYN: a side's first.
 bool begins_connection(const SeenPacket& seen) noexcept;
 
-/// Of a packet of TCP. It borrows from both.
-TcpStreams::Segment segment_of(const FinishContext& call, const SeenPacket& seen) noexcept;
+/// Of a packet of TCP, and how its receiver treats overlaps. It borrows from the first two.
+TcpStreams::Segment segment_of(const FinishContext& call, const SeenPacket& seen,
+                               const OverlapPolicies& overlaps) noexcept;
 
 /// Without payload and history. It borrows from both.
 PacketView view_of(const FinishContext& call, const SeenPacket& seen) noexcept;

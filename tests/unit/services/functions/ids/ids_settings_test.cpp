@@ -94,6 +94,9 @@ TEST(IdsSettings, SayWhatIsWrong) {
             "fragments: 'keep' is none of assemble, drop, pass");
   EXPECT_EQ(ids_settings({{"fragments", "drop"}}).fragments, FragmentUse::kDrop);
   EXPECT_EQ(ids_settings({{"fragments", "assemble"}}).fragments, FragmentUse::kAssemble);
+  EXPECT_EQ(refusal_of_ids({{"overlaps", "linux"}}),
+            "overlaps is 'linux': of mode ids; in mode ips one version alone arrives");
+  EXPECT_FALSE(ids_settings({{"overlaps", "linux"}, {"mode", "ids"}}).overlaps.is_empty());
   for (const char* variable : {"HOME_NET", "=1", "A=", "$A=1", "A B=1"}) {
     EXPECT_EQ(refusal_of_ids({{"variables", variable}}),
               "variables: '" + std::string(variable) + "' is not NAME=VALUE");

@@ -105,13 +105,18 @@ TEST(SeenView, ASynBeginsASideOfAConnection) {
 
 TEST(SeenView, ASegmentIsOfThePacketsFlow) {
   SeenCase seen(segment(false, kAck, 1, 2, "data"));
+  OverlapPolicies overlaps;
+  overlaps.add("solaris");
   const FlowTuple tuple{.source_port = 7};
   seen.seen.flow.flow = kNoFlow;
-  EXPECT_EQ(segment_of(seen.call.context(), seen.seen).tuple, nullptr);
+  const TcpStreams::Segment without = segment_of(seen.call.context(), seen.seen, overlaps);
+  EXPECT_EQ(without.tuple, nullptr);
+  EXPECT_EQ(without.overlaps, OverlapPolicy::kNone);
   seen.seen.tuple = &tuple;
-  const TcpStreams::Segment segment = segment_of(seen.call.context(), seen.seen);
+  const TcpStreams::Segment segment = segment_of(seen.call.context(), seen.seen, overlaps);
   EXPECT_EQ(segment.tuple, &tuple);
   EXPECT_EQ(segment.frame.data(), seen.seen.frame.data());
+  EXPECT_EQ(segment.overlaps, OverlapPolicy::kSolaris);
 }
 
 }  // namespace
