@@ -218,6 +218,7 @@ void FlowWatch::read(const WatchedPacket& packet, IdsTables& tables, FlowRecord&
   CachedFlow& flow = ready(packet, tables, record);
   const std::uint8_t direction = packet.view.direction;
   if (offer.position != flow.position[direction]) {  // a hole was given up
+    note_rest(flow, packet.log);
     lose_parser(tables, record, flow);
     flow.pending[direction].clear();
   }
@@ -294,8 +295,13 @@ void FlowWatch::note_rest(const FlowTuple& tuple, const IdsTables& tables, IdsLo
   if (flow == nullptr || record == nullptr || flow->id != record->id || !flow->session) return;
   if (flow->position != positions_of(tables.streams.find(tuple))) return;
   log.begin();
+  note_rest(*flow, log);
+}
+
+void FlowWatch::note_rest(CachedFlow& flow, IdsLog& log) noexcept {
+  if (!flow.session || !log.has_apps()) return;
   LogSink sink(log);
-  for (std::uint8_t direction = 0; direction < 2; ++direction) flow->session->end(direction, sink);
+  for (std::uint8_t direction = 0; direction < 2; ++direction) flow.session->end(direction, sink);
 }
 
 void FlowWatch::note_fin(const WatchedPacket& packet, std::uint32_t sequence) noexcept {

@@ -94,6 +94,7 @@ class FlowWatch {
     PendingRules& pending;
   };
   void replay(Replayed& replayed, std::size_t from, std::size_t to) noexcept;
+  static void note_rest(CachedFlow& flow, IdsLog& log) noexcept;
   void lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept;
 
   Detector& detector_;

@@ -59,6 +59,23 @@ TEST_F(IdsLogTest, ATransactionIsToldOnceWhenItIsThrough) {
   }
 }
 
+TEST_F(IdsLogTest, ATransactionWithAHoleIsToldAsFarAsItHasCome) {
+  use(kNoRuleOfApps, {{"mode", "ids"}, {"log", "http"}});
+  open();
+  client(kAsk);
+  const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc";
+  server(answer);
+  const auto client_at = first_ + 1 + static_cast<std::uint32_t>(kAsk.size());
+  const auto server_at = kServer + 1 + static_cast<std::uint32_t>(answer.size());
+  send(segment(true, kAck, server_at + 50, client_at, "behind"));
+  EXPECT_TRUE(told().empty());
+  send(segment(false, kAck, client_at, server_at + 56));
+  const auto lines = told();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].values.at(EventField::kHttpUrl), "/page");
+  EXPECT_EQ(lines[0].values.at(EventField::kHttpStatus), "200");
+}
+
 TEST_F(IdsLogTest, WhatIsNotAskedForIsNotTold) {
   use(kNoRuleOfApps, {{"log", "tls"}, {"log", "dns"}});
   open();
