@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "shared/base/clock.hpp"
 #include "shared/base/prefetch.hpp"
 
 namespace millrace {
@@ -21,10 +22,13 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
       pool_(pool),
       queue_(queue),
       outbox_(context),
+      counts_(context, stream, queue),
       scale_(context.status.header().tsc_hz),
       steps_(context),
       rate_(context.status.stream_peaks(stream).rate),
-      slots_used_(context.status.stream_peaks(stream).slots_used) {
+      slots_used_(context.status.stream_peaks(stream).slots_used),
+      shares_(context, stream, queue.shares()),
+      keepers_(context, queue) {
   const PlanStream& plan = context_.plan->streams[stream_];
   find_lanes();
   burst_ = std::min(kBurstMax, std::max(context_.segment.capacity(), kBurstPerLane * open_max_));
@@ -35,7 +39,7 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
   rounds_max_ = std::max(kRoundsMin, (context_.segment.capacity() * open_max_ - 1) / burst_ + 1);
   find_free_slots();
   find_sequences();
-  find_shares();
+  shares_.tell_joined();
   for (std::uint32_t number = 0; number < lane_count_; ++number) touched_.add(number);
 }
 
@@ -75,8 +79,8 @@ std::uint32_t IngressActor::do_work() noexcept {
     done += place();
   }
   done += leave_due();
-  if (leaving_ != 0) [[unlikely]]
-    drain_leaving();
+  if (shares_.wait_for_seal()) [[unlikely]]
+    seal_all();
   if (outbox_.pending() != 0) done += outbox_.flush();
   tell_progress();
   if (done == 0) collect_slots();
@@ -191,9 +195,56 @@ void IngressActor::tell_progress() noexcept {
   }
   entry.in_hand.store(in_hand, std::memory_order_relaxed);
   const bool done = in_hand == 0 && outbox_.pending() == 0 && (queue_.exhausted() || resting_);
-  if (done) count_growths();  // it may end now
-  if (done && errors_ != errors_told_) tell_trouble();
+  if (done) {  // it may end now
+    counts_.count();
+    counts_.tell_trouble();
+  }
   entry.exhausted.store(done ? 1 : 0, std::memory_order_release);
+}
+
+/// What was polled of shares that go leaves as soon as it lies in batches.
+void IngressActor::seal_all() noexcept {
+  if (placed_ != polled_count_) return;
+  for (std::uint32_t number = 0; number < lane_count_; ++number) {
+    if (lanes_[number].slot != kNoSlot) seal(number);
+    shares_.note_sealed(lanes_[number].number, lanes_[number].sequence);
+  }
+  shares_.end_seal();
+}
+
+void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
+  counts_.count();
+  counts_.tell_trouble();
+  shares_.look();  // no metric: others wait for it
+  keepers_.look();
+  if (!metrics_kept()) return;
+  steps_.take_stock(now_tsc);
+  std::uint32_t free = free_slot_count_;
+  for (const auto& ring : returned_slots_) free += ring.size();
+  context_.counter(Counter::kSlotsFree) = free;
+  const std::uint32_t all = context_.plan->streams[stream_].slot_count;
+  slots_used_.note(now_tsc, all > free ? all - free : 0);
+  context_.counter(Counter::kBuffersFree) = pool_.free() + queue_.held();
+  if (stock_tsc_ != 0 && now_tsc > stock_tsc_) {
+    const std::uint64_t ns = scale_.to_ns(now_tsc - stock_tsc_);
+    if (ns != 0) rate_.note(now_tsc, (polled_total_ - stock_polled_) * 1'000'000'000 / ns);
+  }
+  stock_tsc_ = now_tsc;
+  stock_polled_ = polled_total_;
+}
+
+/// Also what will be refused, or is known from a life before: all that the port has given.
+void IngressActor::show_polled() const noexcept {
+  const std::uint64_t now = tsc_now();
+  const std::uint32_t port = context_.plan->streams[stream_].port;
+  for (std::uint32_t i = 0; i < polled_count_; ++i) {
+    const RxPacket& packet = polled_[i];
+    const std::byte* const bytes = pool_.area().at(packet.buffer) + packet.offset;
+    context_.watch->port_in(context_.me.actor, port,
+                            {.bytes = {bytes, packet.length},
+                             .wire_length = packet.wire_length,
+                             .time_tsc = packet.time_tsc != 0 ? packet.time_tsc : now});
+  }
 }
 
 bool IngressActor::has_work() noexcept {
@@ -208,16 +259,15 @@ bool IngressActor::finished() noexcept {
   for (std::uint32_t number = 0; number < lane_count_; ++number) {
     if (lanes_[number].slot != kNoSlot || ahead_of(number) != 0) return false;
   }
-  count_growths();
+  counts_.count();
   return true;
 }
 
 /// The queue's, when a packet from there is all that is waited for: slots, batches that have left
 /// and workers that come back are told by a wake-up.
 int IngressActor::wait_descriptor() noexcept {
-  const bool others_to_join = shares_ != nullptr && !admitted_;
   const bool waits_for_others = free_slot_count_ == 0 || stopping_ || outbox_.pending() != 0 ||
-                                leaving_ != 0 || others_to_join || lanes_waiting_ != 0;
+                                shares_.wait_for_others() || lanes_waiting_ != 0;
   return waits_for_others || resting_ || queue_.exhausted() ? -1 : queue_.wait_descriptor();
 }
 

@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "io-worker/ingress/buffer_pool.hpp"
+#include "io-worker/ingress/ingress_shares.hpp"
+#include "io-worker/ingress/keeper_watch.hpp"
 #include "io-worker/ingress/lane_choice.hpp"
 #include "io-worker/ingress/lane_set.hpp"
+#include "io-worker/ingress/queue_counts.hpp"
 #include "io-worker/ports/port.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/links/outbox.hpp"
@@ -38,11 +41,7 @@ class IngressActor : public Actor {
   IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool, RxQueue& queue);
   /// What hears of what the port's source has that is not read: at the first of it, and at the end
   /// of the source. Nothing is told without.
-  void tell_by(TellTrouble tell) { tell_ = std::move(tell); }
-
-  /// Shares that the ingress of `stream` reads, as its entries in the status file say: what its
-  /// queue is opened with (ingress_shares.cpp).
-  static ShareSet shares_of(const ActorContext& context, std::uint32_t stream);
+  void tell_by(TellTrouble tell) { counts_.tell_by(std::move(tell)); }
 
   std::uint32_t do_work() noexcept override;
   bool has_work() noexcept override;
@@ -71,7 +70,6 @@ class IngressActor : public Actor {
     std::uint64_t sequence = 0;                      ///< last one sealed
     std::uint64_t received = 0, received_bytes = 0;  ///< in sealed batches
     std::uint64_t wanted = 0;  ///< ordinals below it were sealed, or refused, by an earlier life
-    std::uint64_t turn = 0;    ///< last one sealed with packets of shares that go
     std::uint16_t feed = 0;    ///< whose lane it is
     std::uint32_t path = 0;    ///< of the plan
     const Batch* batch = nullptr;  ///< the open slot's
@@ -128,19 +126,8 @@ class IngressActor : public Actor {
   bool waits_for_lane(std::uint32_t number) const noexcept;
   std::uint64_t ahead_of(std::uint32_t number) const noexcept;
   std::uint64_t in_flight_of(std::uint32_t number) const noexcept;
-  void count_growths() noexcept;
-  void count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept;
   void tell_progress() noexcept;
-  void tell_trouble() noexcept;
-  void find_shares();
-  void look_at_shares() noexcept;
-  bool all_joined() const noexcept;
-  void drain_leaving() noexcept;
-  bool has_drained() const noexcept;
-  void hand_over() noexcept;
-  void tell_share(std::size_t share, std::uint32_t next) const noexcept;
-  void join(std::uint32_t share) noexcept;
-  void look_at_keepers() noexcept;
+  void seal_all() noexcept;
 
   ActorContext context_;
   std::uint32_t stream_;
@@ -182,25 +169,16 @@ class IngressActor : public Actor {
   std::uint64_t next_ordinal_ = 0;   ///< below it nothing waits for a slot
   std::uint64_t told_position_ = 0;  ///< that the next life begins with
   std::uint64_t resumed_at_ = 0;     ///< highest `wanted`: above it no packet can be an old one
-  std::uint64_t missed_ = 0, errors_ = 0;  ///< of the queue, counted already
-  std::uint64_t errors_told_ = 0;
-  TellTrouble tell_;
+  QueueCounts counts_;
   TscScale scale_;
   StepTimes steps_;
   PeakMark rate_, slots_used_;
   std::uint64_t polled_total_ = 0;                  ///< packets
   std::uint64_t stock_tsc_ = 0, stock_polled_ = 0;  ///< when stock was taken last
   bool stopping_ = false;
-  bool resting_ = false;        ///< this round: the topology is drained, the port is left alone
-  RxShares* shares_ = nullptr;  ///< of the queue; null: the port is not shared
-  std::vector<std::uint32_t> share_ingress_;  ///< by share: the actor in whose entry it stands
-  ShareSet leaving_ = 0;                      ///< held: they go to other queues
-  bool drained_ = false;                      ///< what had been polled of them is sealed
-  bool admitted_ = false;
-  std::uint64_t retry_ns_ = 0;  ///< monotonic: not before is a share asked for, or left, again
-  std::uint64_t held_ns_ = 0;   ///< monotonic: since when those of leaving_ are held
-  std::uint64_t keepers_ = 0;   ///< incarnations of hub and standby that have what outlives it
-  std::uint64_t ask_keepers_ns_ = 0;  ///< monotonic: not before
+  bool resting_ = false;  ///< this round: the topology is drained, the port is left alone
+  IngressShares shares_;
+  KeeperWatch keepers_;
 };
 
 }  // namespace millrace

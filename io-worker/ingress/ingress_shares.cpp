@@ -1,27 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How a share of a port's flows (RxShares) goes from the queue that reads it to another one, under
-// traffic. Nothing changes in the kernel: packets wait in the share's ring until an ingress reads
-// on.
-//
-//   supervisor:   writes which shall read it (`share_wanted`)
-//   its reader:   polls it no more, seals what is open, waits until all sealed by then has left the
-//                 egress, leaves the share where hub and standby keep it, and writes which reads it
-//                 now (`share_reader`). All its other shares are polled meanwhile
-//   the new one:  finds its name there, and reads on
-//
-// One that dies meanwhile has a successor that finds the same words, and the ring says where to go
-// on.
-//
-// At the start the kernel divides flows by the number of sockets that have joined, so none
-// receives before all have.
+#include "io-worker/ingress/ingress_shares.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 
-#include "io-worker/ingress/ingress_actor.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/say.hpp"
 
@@ -32,7 +16,7 @@ constexpr std::uint64_t kRetryNs = 1'000'000'000;
 
 }  // namespace
 
-ShareSet IngressActor::shares_of(const ActorContext& context, std::uint32_t stream) {
+ShareSet IngressShares::read_by(const ActorContext& context, std::uint32_t stream) {
   const PlanStream& mine = context.plan->streams[stream];
   const auto actors = ingresses_of_port(*context.plan, mine.port);
   ShareSet set = 0;
@@ -44,24 +28,29 @@ ShareSet IngressActor::shares_of(const ActorContext& context, std::uint32_t stre
   return set;
 }
 
-void IngressActor::find_shares() {
-  shares_ = queue_.shares();
+IngressShares::IngressShares(const ActorContext& context, std::uint32_t stream, RxShares* shares)
+    : context_(context), stream_(stream), shares_(shares) {
   if (shares_ == nullptr) return;
-  share_ingress_ = ingresses_of_port(*context_.plan, context_.plan->streams[stream_].port);
-  for (std::size_t i = 0; i < share_ingress_.size(); ++i) {
+  last_.reserve(kLaneCountMax);
+  ingress_ = ingresses_of_port(*context_.plan, context_.plan->streams[stream_].port);
+}
+
+void IngressShares::tell_joined() const noexcept {
+  if (shares_ == nullptr) return;
+  for (std::size_t i = 0; i < ingress_.size(); ++i) {
     if ((shares_->read_here() >> i & 1) == 0) continue;
-    context_.entry(share_ingress_[i]).share_joined.store(1, std::memory_order_release);
+    context_.entry(ingress_[i]).share_joined.store(1, std::memory_order_release);
   }
 }
 
-bool IngressActor::all_joined() const noexcept {
-  return std::ranges::all_of(share_ingress_, [&](std::uint32_t actor) {
+bool IngressShares::all_joined() const noexcept {
+  return std::ranges::all_of(ingress_, [&](std::uint32_t actor) {
     return context_.entry(actor).share_joined.load(std::memory_order_acquire) != 0;
   });
 }
 
-/// Every 10 ms: a line of each of the port's ingresses.
-void IngressActor::look_at_shares() noexcept {
+void IngressShares::look() noexcept {
+  if (shares_ == nullptr) return;
   if (!admitted_ && all_joined()) {
     shares_->admit();
     admitted_ = true;
@@ -69,8 +58,8 @@ void IngressActor::look_at_shares() noexcept {
   const ShareSet here = shares_->read_here();
   const bool may_ask = monotonic_ns() >= retry_ns_;
   ShareSet leaving = 0;
-  for (std::size_t i = 0; i < share_ingress_.size(); ++i) {
-    const ActorEntry& entry = context_.entry(share_ingress_[i]);
+  for (std::size_t i = 0; i < ingress_.size(); ++i) {
+    const ActorEntry& entry = context_.entry(ingress_[i]);
     if (entry.share_reader.load(std::memory_order_acquire) != context_.me.actor) continue;
     const std::uint32_t wanted = entry.share_wanted.load(std::memory_order_acquire);
     const bool goes = wanted != 0 && wanted != context_.me.actor;
@@ -83,47 +72,43 @@ void IngressActor::look_at_shares() noexcept {
   if (leaving != leaving_) {
     if (!shares_->hold(leaving)) return;
     leaving_ = leaving;
-    drained_ = false;
+    sealed_ = false;
+    last_.clear();
     held_ns_ = monotonic_ns();
-  } else if (leaving_ != 0 && drained_ && may_ask && has_drained()) {
+  } else if (leaving_ != 0 && sealed_ && may_ask && have_left()) {
     hand_over();
   }
 }
 
-/// What was polled of shares that go is sealed as soon as it lies in batches.
-void IngressActor::drain_leaving() noexcept {
-  if (drained_ || placed_ != polled_count_) return;
-  for (std::uint32_t number = 0; number < lane_count_; ++number) {
-    if (lanes_[number].slot != kNoSlot) seal(number);
-  }
-  for (Lane& lane : lanes_) lane.turn = lane.sequence;
-  drained_ = true;
+void IngressShares::note_sealed(std::uint16_t lane, std::uint64_t sequence) noexcept {
+  MILLRACE_CHECK(wait_for_seal() && last_.size() < kLaneCountMax);
+  last_.push_back({lane, sequence});
 }
 
-bool IngressActor::has_drained() const noexcept {
-  return std::ranges::all_of(lanes_, [&](const Lane& lane) {
-    return context_.status.ledger(stream_, lane.number).released.load(std::memory_order_acquire) >=
-           lane.turn;
+bool IngressShares::have_left() const noexcept {
+  return std::ranges::all_of(last_, [&](const Last& last) {
+    return context_.status.ledger(stream_, last.lane).released.load(std::memory_order_acquire) >=
+           last.sequence;
   });
 }
 
-void IngressActor::hand_over() noexcept {
-  for (std::size_t i = 0; i < share_ingress_.size(); ++i) {
+void IngressShares::hand_over() noexcept {
+  for (std::size_t i = 0; i < ingress_.size(); ++i) {
     if ((leaving_ >> i & 1) == 0) continue;
     if (!shares_->leave(static_cast<std::uint32_t>(i))) {
       retry_ns_ = monotonic_ns() + kRetryNs;
       return;
     }
-    ActorEntry& entry = context_.entry(share_ingress_[i]);
+    ActorEntry& entry = context_.entry(ingress_[i]);
     const std::uint32_t next = entry.share_wanted.load(std::memory_order_acquire);
     entry.share_reader.store(next, std::memory_order_release);
     leaving_ &= ~(ShareSet{1} << i);
-    tell_share(i, next);
+    tell(i, next);
   }
 }
 
 /// Its packets have waited since it was held, and go on waiting until the next one looks.
-void IngressActor::tell_share(std::size_t share, std::uint32_t next) const noexcept {
+void IngressShares::tell(std::size_t share, std::uint32_t next) const noexcept {
   std::array<char, 128> text{};
   std::snprintf(text.data(), text.size(), "share %zu goes to %s, held for %.1f ms", share,
                 context_.plan->actors[next].name.c_str(),
@@ -131,7 +116,7 @@ void IngressActor::tell_share(std::size_t share, std::uint32_t next) const noexc
   say(context_.plan->actors[context_.me.actor].name, text.data());
 }
 
-void IngressActor::join(std::uint32_t share) noexcept {
+void IngressShares::join(std::uint32_t share) noexcept {
   if (shares_->join(share)) {
     admitted_ = false;  // its reader may have given it away before all were there
   } else {

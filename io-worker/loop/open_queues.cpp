@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io-worker/loop/open_queues.hpp"
 
-#include "io-worker/ingress/ingress_actor.hpp"
+#include "io-worker/ingress/ingress_shares.hpp"
 #include "io-worker/loop/loop_rx.hpp"
 #include "io-worker/loop/loop_tx.hpp"
 #include "shared/config/loop.hpp"
@@ -16,7 +16,7 @@ std::unique_ptr<RxQueue> open_rx(const ActorContext& context, std::uint32_t stre
   const PlanPort& port = context.plan->ports[plan.port];
   if (is_loop(port)) return std::make_unique<LoopRxQueue>(context, stream);
   return open_rx_queue(port, plan.queue, pool, restarted, run_dir,
-                       IngressActor::shares_of(context, stream));
+                       IngressShares::read_by(context, stream));
 }
 
 std::unique_ptr<TxQueue> open_tx(const ActorContext& context, std::uint32_t port, bool restarted,

@@ -31,7 +31,7 @@ class IngressSharesTest : public test::IngressFixture {
     next_life();
   }
   void next_life() {
-    shares_.here = IngressActor::shares_of(context_, 0);
+    shares_.here = IngressShares::read_by(context_, 0);
     shares_.held = 0;
     begin_life();
   }
@@ -85,12 +85,12 @@ class IngressSharesTest : public test::IngressFixture {
 };
 
 TEST_F(IngressSharesTest, AQueueReadsWhatTheStatusFileSays) {
-  EXPECT_EQ(IngressActor::shares_of(context_, 0), 0b0101u);
-  EXPECT_EQ(IngressActor::shares_of(context_, 1), 0b1010u);
-  EXPECT_EQ(IngressActor::shares_of(context_, 2), 0u) << "it may come later";
+  EXPECT_EQ(IngressShares::read_by(context_, 0), 0b0101u);
+  EXPECT_EQ(IngressShares::read_by(context_, 1), 0b1010u);
+  EXPECT_EQ(IngressShares::read_by(context_, 2), 0u) << "it may come later";
   entry(2).share_reader = actor(3);
-  EXPECT_EQ(IngressActor::shares_of(context_, 0), 0b0001u);
-  EXPECT_EQ(IngressActor::shares_of(context_, 3), 0b0100u);
+  EXPECT_EQ(IngressShares::read_by(context_, 0), 0b0001u);
+  EXPECT_EQ(IngressShares::read_by(context_, 3), 0b0100u);
 }
 
 TEST_F(IngressSharesTest, NobodyAdmitsBeforeAllOfThePortsSharesHaveJoined) {

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "io-worker/ports/port.hpp"
+#include "shared/actor/context.hpp"
+
+/// How a share of a port's flows (RxShares) goes from the queue that reads it to another one, under
+/// traffic. Nothing changes in the kernel: packets wait in the share's ring until an ingress reads
+/// on.
+///
+///   supervisor:   writes which shall read it (`share_wanted`)
+///   its reader:   polls it no more, seals what is open, waits until all sealed by then has left the
+///                 egress, leaves the share where hub and standby keep it, and writes which reads it
+///                 now (`share_reader`). All its other shares are polled meanwhile
+///   the new one:  finds its name there, and reads on
+///
+/// One that dies meanwhile has a successor that finds the same words, and the ring says where to go
+/// on.
+///
+/// At the start the kernel divides flows by the number of sockets that have joined, so none
+/// receives before all have.
+
+namespace millrace {
+
+class IngressShares {
+ public:
+  /// Shares that the ingress of `stream` reads, as its entries in the status file say: what its
+  /// queue is opened with.
+  static ShareSet read_by(const ActorContext& context, std::uint32_t stream);
+
+  /// `shares` is the queue's, borrowed; null: the port is not shared.
+  IngressShares(const ActorContext& context, std::uint32_t stream, RxShares* shares);
+
+  /// Behind resume() of the queue: the port's other queues count on those that this one reads.
+  void tell_joined() const noexcept;
+  /// Every 10 ms: a line of each of the port's ingresses.
+  void look() noexcept;
+  /// Some are held and go, but what was polled of them may lie in open batches.
+  bool wait_for_seal() const noexcept { return leaving_ != 0 && !sealed_; }
+  /// Of each lane, with nothing in open batches: `sequence` is the last one that is waited for.
+  void note_sealed(std::uint16_t lane, std::uint64_t sequence) noexcept;
+  /// All lanes are noted.
+  void end_seal() noexcept { sealed_ = true; }
+  /// Something that no packet tells is to come: a release by the egress, or another queue that
+  /// joins.
+  bool wait_for_others() const noexcept {
+    return leaving_ != 0 || (shares_ != nullptr && !admitted_);
+  }
+
+ private:
+  struct Last {
+    std::uint16_t lane;
+    std::uint64_t sequence;
+  };
+  bool all_joined() const noexcept;
+  bool have_left() const noexcept;
+  void hand_over() noexcept;
+  void tell(std::size_t share, std::uint32_t next) const noexcept;
+  void join(std::uint32_t share) noexcept;
+
+  ActorContext context_;
+  std::uint32_t stream_;
+  RxShares* shares_;
+  std::vector<std::uint32_t> ingress_;  ///< by share: the actor in whose entry it stands
+  ShareSet leaving_ = 0;                ///< held: they go to other queues
+  bool sealed_ = false;                 ///< what had been polled of them
+  std::vector<Last> last_;              ///< of lanes, when it was
+  bool admitted_ = false;
+  std::uint64_t retry_ns_ = 0;  ///< monotonic: not before is a share asked for, or left, again
+  std::uint64_t held_ns_ = 0;   ///< monotonic: since when those of leaving_ are held
+};
+
+}  // namespace millrace

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "io-worker/ports/port.hpp"
+#include "shared/actor/context.hpp"
+
+/// What a receive queue counts by itself, in the counters of its ingress; and what is to be told of
+/// its source. The queue counts from 0 in each life, the counters go on.
+
+namespace millrace {
+
+class QueueCounts {
+ public:
+  /// `queue` is borrowed.
+  QueueCounts(const ActorContext& context, std::uint32_t stream, RxQueue& queue)
+      : context_(context), stream_(stream), queue_(queue) {}
+
+  /// What hears of what the port's source has that is not read. Nothing is told without.
+  void tell_by(TellTrouble tell) { tell_ = std::move(tell); }
+  /// Packets missed and errors since the last call.
+  void count() noexcept;
+  /// Of errors counted so far: at the first of them, and at the end of the source once more.
+  void tell_trouble() noexcept;
+
+ private:
+  void count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept;
+
+  ActorContext context_;
+  std::uint32_t stream_;
+  RxQueue& queue_;
+  std::uint64_t missed_ = 0, errors_ = 0;  ///< counted already
+  std::uint64_t errors_told_ = 0;
+  TellTrouble tell_;
+};
+
+}  // namespace millrace
