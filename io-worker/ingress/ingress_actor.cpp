@@ -6,12 +6,21 @@
 #include <algorithm>
 
 #include "shared/base/clock.hpp"
-#include "shared/base/prefetch.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::uint64_t kPollIntervalNs = 200'000;
+
+/// Lanes of a stream that can have an open slot at the same time.
+std::uint32_t open_lanes_max(const Plan& plan, std::uint32_t stream) {
+  std::uint32_t count = 0;
+  for (const PlanStreamPath& at : plan.streams[stream].paths) {
+    const PlanPath& path = plan.paths[at.path];
+    count += path.ordered ? path.lane_count : 1;
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -22,6 +31,10 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
       pool_(pool),
       queue_(queue),
       outbox_(context),
+      open_max_(open_lanes_max(*context.plan, stream)),
+      // One lane fills a slot before it opens the next, of several one may open a slot right behind
+      // another.
+      slots_(context, stream, open_max_ == 1 ? 1 : 2),
       counts_(context, stream, queue),
       scale_(context.status.header().tsc_hz),
       steps_(context),
@@ -29,45 +42,19 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
       slots_used_(context.status.stream_peaks(stream).slots_used),
       shares_(context, stream, queue.shares()),
       keepers_(context, queue) {
-  const PlanStream& plan = context_.plan->streams[stream_];
   find_lanes();
   burst_ = std::min(kBurstMax, std::max(context_.segment.capacity(), kBurstPerLane * open_max_));
   has_classes_ = !context_.plan->classes.empty();
-  slot_bytes_written_ = written_bytes();
-  slots_ahead_ = open_max_ == 1 ? 1 : 2;
-  free_slots_.resize(plan.slot_count);
   rounds_max_ = std::max(kRoundsMin, (context_.segment.capacity() * open_max_ - 1) / burst_ + 1);
-  find_free_slots();
   find_sequences();
   shares_.tell_joined();
   for (std::uint32_t number = 0; number < lane_count_; ++number) touched_.add(number);
 }
 
-void IngressActor::collect_slots() noexcept {
-  std::array<std::uint64_t, 32> words;
-  const auto stamp = [&](std::uint64_t word) {
-    context_.segment.slot(Descriptor::from_word(word).slot)
-        .owner.store(context_.me.word(), std::memory_order_release);
-  };
-  const std::uint32_t before = free_slot_count_;
-  for (auto& ring : returned_slots_) {
-    std::uint32_t count = 0;
-    while ((count = ring.take(words, stamp)) != 0) {
-      for (std::uint32_t i = 0; i < count; ++i) {
-        MILLRACE_CHECK(free_slot_count_ < free_slots_.size());
-        free_slots_[free_slot_count_++] = Descriptor::from_word(words[i]).slot;
-        if (limited_) note_free(Descriptor::from_word(words[i]).slot);
-      }
-    }
-  }
-  if (free_slot_count_ == before) return;
-  for (std::uint32_t next = 1; next <= slots_ahead_; ++next) prefetch_free_slot(next);
-}
-
 std::uint32_t IngressActor::do_work() noexcept {
   outbox_.wake_consumers();
   // Each look costs lines of other cores, so many come back at once.
-  if (free_slot_count_ <= open_max_ || refusing_) collect_slots();
+  if (slots_.count() <= open_max_ || refusing_) slots_.collect();
   refusing_ = false;
   const bool drained = context_.status.header().drained.load(std::memory_order_acquire) != 0;
   resting_ = drained && !queue_.reads_when_drained();
@@ -83,12 +70,12 @@ std::uint32_t IngressActor::do_work() noexcept {
     seal_all();
   if (outbox_.pending() != 0) done += outbox_.flush();
   tell_progress();
-  if (done == 0) collect_slots();
+  if (done == 0) slots_.collect();
   return done;
 }
 
 std::uint32_t IngressActor::poll() noexcept {
-  if (free_slot_count_ == 0) {
+  if (slots_.count() == 0) {
     ++context_.counter(Counter::kSlotsExhausted);
     return 0;
   }
@@ -105,14 +92,13 @@ std::uint32_t IngressActor::poll() noexcept {
 }
 
 bool IngressActor::open(std::uint32_t number, const RxPacket& first, std::uint64_t now) noexcept {
-  if (free_slot_count_ == 0) return false;
+  if (slots_.count() == 0) return false;
   Lane& lane = lanes_[number];
-  lane.slot = free_slots_[--free_slot_count_];
-  if (limited_) note_used(lane.slot, lane.feed);
+  lane.slot = slots_.take(lane.feed);
   lane.count = lane.dropped = 0;
   lane.rounds = 0;
   lane.open_bytes = 0;
-  lane.batch = &slot_views_[lane.slot - context_.plan->streams[stream_].slot_first];
+  lane.batch = &slots_.view(lane.slot);
   open_.add(number);
   SlotHeader& header = *lane.batch->header;
   hook(HookPoint::kOpenHeader);
@@ -127,17 +113,10 @@ bool IngressActor::open(std::uint32_t number, const RxPacket& first, std::uint64
   std::ranges::fill(lane.batch->verdict, static_cast<std::uint8_t>(Verdict::kPass));
   std::ranges::fill(lane.batch->output, kOutputDefault);
   if (has_classes_) std::ranges::fill(lane.batch->classes, 0);
-  prefetch_free_slot(slots_ahead_);
+  slots_.fetch();
   hook(HookPoint::kOpenState);
   context_.set_state(lane.slot, SlotKind::kFilling, 0);
   return true;
-}
-
-/// `next`: 1 for the one that is opened next.
-void IngressActor::prefetch_free_slot(std::uint32_t next) const noexcept {
-  if (free_slot_count_ < next) return;
-  prefetch_lines_for_write(&context_.segment.slot(free_slots_[free_slot_count_ - next]),
-                           slot_bytes_written_);
 }
 
 void IngressActor::seal(std::uint32_t number) noexcept {
@@ -219,8 +198,7 @@ void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
   keepers_.look();
   if (!metrics_kept()) return;
   steps_.take_stock(now_tsc);
-  std::uint32_t free = free_slot_count_;
-  for (const auto& ring : returned_slots_) free += ring.size();
+  const std::uint32_t free = slots_.count_with_returned();
   context_.counter(Counter::kSlotsFree) = free;
   const std::uint32_t all = context_.plan->streams[stream_].slot_count;
   slots_used_.note(now_tsc, all > free ? all - free : 0);
@@ -248,10 +226,10 @@ void IngressActor::show_polled() const noexcept {
 }
 
 bool IngressActor::has_work() noexcept {
-  if (placed_ != polled_count_) return free_slot_count_ != 0;
+  if (placed_ != polled_count_) return slots_.count() != 0;
   if (!open_.each([&](std::uint32_t number) { return waits_for_lane(number); })) return true;
-  if (free_slot_count_ != 0 && !stopping_ && queue_.has_waiting()) return true;
-  return std::ranges::any_of(returned_slots_, [](const auto& ring) { return !ring.empty(); });
+  if (slots_.count() != 0 && !stopping_ && queue_.has_waiting()) return true;
+  return slots_.some_returned();
 }
 
 bool IngressActor::finished() noexcept {
@@ -266,13 +244,13 @@ bool IngressActor::finished() noexcept {
 /// The queue's, when a packet from there is all that is waited for: slots, batches that have left
 /// and workers that come back are told by a wake-up.
 int IngressActor::wait_descriptor() noexcept {
-  const bool waits_for_others = free_slot_count_ == 0 || stopping_ || outbox_.pending() != 0 ||
+  const bool waits_for_others = slots_.count() == 0 || stopping_ || outbox_.pending() != 0 ||
                                 shares_.wait_for_others() || lanes_waiting_ != 0;
   return waits_for_others || resting_ || queue_.exhausted() ? -1 : queue_.wait_descriptor();
 }
 
 std::uint64_t IngressActor::idle_ns() const noexcept {
-  if (queue_.exhausted() || stopping_ || resting_ || free_slot_count_ == 0) return 10'000'000;
+  if (queue_.exhausted() || stopping_ || resting_ || slots_.count() == 0) return 10'000'000;
   const std::uint64_t ready = queue_.next_ready_ns();
   return ready != 0 ? ready : kPollIntervalNs;
 }

@@ -13,6 +13,7 @@
 #include "io-worker/ingress/lane_choice.hpp"
 #include "io-worker/ingress/lane_set.hpp"
 #include "io-worker/ingress/queue_counts.hpp"
+#include "io-worker/ingress/slot_stock.hpp"
 #include "io-worker/ports/port.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/links/outbox.hpp"
@@ -30,7 +31,7 @@
 /// refused here and nowhere else. A path that lets packets go past its functions when they are
 /// overloaded may use its own slots only: beyond them its packets are refused, counted as received
 /// and dropped at once, so that it neither stops the port nor takes the slots of other paths
-/// (ingress_refuse.cpp).
+/// (SlotStock).
 
 namespace millrace {
 
@@ -79,8 +80,6 @@ class IngressActor : public Actor {
     std::span<const std::uint64_t> filter;
     LaneChoice lanes;
     std::uint32_t lane_first;
-    std::uint32_t slots_max;       ///< 0: any number
-    std::uint32_t slots_used = 0;  ///< counted where slots_max is not 0; open ones too
   };
   /// Of one lane: packets that wait for their batch, in numbers_.
   struct Run {
@@ -91,10 +90,8 @@ class IngressActor : public Actor {
   static constexpr std::uint32_t kRoundsMin = 4;
 
   void find_lanes();
-  void find_free_slots();
   void find_sequences();
   void share_positions() noexcept;
-  void collect_slots() noexcept;
   std::uint32_t poll() noexcept;
   void show_polled() const noexcept;
   std::uint32_t place() noexcept;
@@ -115,11 +112,7 @@ class IngressActor : public Actor {
   bool refuses(const Lane& lane) noexcept;
   template <typename Packets>
   void refuse(const Lane& lane, const Packets& packets) noexcept;
-  void note_free(std::uint32_t slot) noexcept;
-  void note_used(std::uint32_t slot, std::uint16_t feed) noexcept;
   bool open(std::uint32_t number, const RxPacket& first, std::uint64_t now) noexcept;
-  void prefetch_free_slot(std::uint32_t next) const noexcept;
-  std::uint32_t written_bytes() const noexcept;
   void seal(std::uint32_t number) noexcept;
   std::uint32_t leave_due() noexcept;
   bool is_due(std::uint32_t number, bool short_of_slots) const noexcept;
@@ -135,28 +128,19 @@ class IngressActor : public Actor {
   RxQueue& queue_;
   Outbox outbox_;
   std::vector<Feed> feeds_;
-  bool takes_all_ = true;                    ///< one path, without a filter
-  bool limited_ = false;                     ///< a path has slots_max
-  bool refusing_ = false;                    ///< since this round, or the one before
-  std::vector<std::uint16_t> feed_of_slot_;  ///< of slots that are not free, from slot_first
+  bool takes_all_ = true;  ///< one path, without a filter
+  bool refusing_ = false;  ///< since this round, or the one before
   std::uint32_t lane_count_ = 0;
-  std::uint32_t open_max_ = 0;       ///< lanes that can have an open slot at the same time
+  std::uint32_t open_max_;  ///< lanes that can have an open slot at the same time
+  SlotStock slots_;
   std::uint32_t lanes_waiting_ = 0;  ///< since the last round: open, held back by their backlog
   std::uint32_t burst_;
   std::uint32_t
       rounds_max_;  ///< in which a lane's open slot could have filled; kRoundsMin at least
   bool has_classes_;
-  std::uint32_t slot_bytes_written_;  ///< from a slot's start
-  /// How far ahead slots are fetched: one lane fills a slot before it opens the next, of several
-  /// lanes one may open a slot right behind another.
-  std::uint32_t slots_ahead_;
   std::vector<Lane> lanes_;
-  LaneSet open_;                   ///< with a slot
-  LaneSet touched_;                ///< received or sealed something since observers were told
-  std::vector<Batch> slot_views_;  ///< of the stream's slots, from slot_first, at full capacity
-  std::array<SpscRing<std::uint64_t>, kReturnerCount> returned_slots_;
-  std::vector<std::uint32_t> free_slots_;
-  std::uint32_t free_slot_count_ = 0;
+  LaneSet open_;     ///< with a slot
+  LaneSet touched_;  ///< received or sealed something since observers were told
   std::array<RxPacket, kBurstMax> polled_;
   std::uint32_t placed_ = 0, polled_count_ = 0;  ///< between the two: wait for a slot
   // Of several lanes: what was polled, by lane.

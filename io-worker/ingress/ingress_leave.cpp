@@ -38,7 +38,7 @@ bool IngressActor::is_due(std::uint32_t number, bool short_of_slots) const noexc
 
 std::uint32_t IngressActor::leave_due() noexcept {
   std::uint32_t left = 0;
-  const bool short_of_slots = free_slot_count_ < open_max_;
+  const bool short_of_slots = slots_.count() < open_max_;
   lanes_waiting_ = 0;
   // Lines that the egress has just written: asked for together, not one after the other.
   if (lane_count_ > 1 && polled_count_ != burst_) {

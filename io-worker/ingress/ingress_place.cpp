@@ -159,6 +159,17 @@ bool IngressActor::is_old(const Lane& lane, const RxPacket& packet) const noexce
   return packet.ordinal < resumed_at_ && packet.ordinal < lane.wanted;
 }
 
+/// The path has no slots for the lane's next batch. The lane has no open slot, so all that it
+/// received before is sealed.
+bool IngressActor::refuses(const Lane& lane) noexcept {
+  if (!slots_.is_used_up(lane.feed)) return false;
+  if (!refusing_) {  // once a round: slots may be back, and looking costs lines of other cores
+    refusing_ = true;
+    slots_.collect();
+  }
+  return slots_.is_used_up(lane.feed);
+}
+
 /// Packets of one lane, in ascending order of their ordinals. Returns how many it has dealt with:
 /// fewer than all when there is no free slot for the rest.
 template <typename Packets>
@@ -175,7 +186,7 @@ std::uint32_t IngressActor::place_in(std::uint32_t number, const Packets& packet
       continue;
     }
     if (lane.slot == kNoSlot) {
-      if (limited_ && refuses(lane)) {
+      if (refuses(lane)) {
         refuse(lane, packets.subspan(at));
         return static_cast<std::uint32_t>(packets.size());
       }

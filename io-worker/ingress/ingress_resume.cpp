@@ -16,9 +16,7 @@ void IngressActor::find_lanes() {
   for (const PlanStreamPath& at : plan.streams[stream_].paths) {
     const PlanPath& path = plan.paths[at.path];
     const auto feed = static_cast<std::uint16_t>(feeds_.size());
-    feeds_.push_back(
-        {path.filter, LaneChoice(path, plan.streams[stream_].port), lane_count_, at.slots_max});
-    limited_ = limited_ || at.slots_max != 0;
+    feeds_.push_back({path.filter, LaneChoice(path, plan.streams[stream_].port), lane_count_});
     const std::uint32_t backlog = lane_backlog(plan, at.path);
     for (std::uint32_t i = 0; i < path.lane_count; ++i) {
       Lane& lane = lanes_.emplace_back();
@@ -30,38 +28,8 @@ void IngressActor::find_lanes() {
       lane.path = static_cast<std::uint32_t>(at.path);
     }
     lane_count_ += path.lane_count;
-    open_max_ += feeds_.back().lanes.in_turn() ? 1 : path.lane_count;
   }
   takes_all_ = feeds_.size() == 1 && feeds_.front().filter.empty();
-}
-
-void IngressActor::find_free_slots() {
-  const PlanStream& plan = context_.plan->streams[stream_];
-  std::vector<std::uint64_t> words;
-  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-    returned_slots_[r] = context_.segment.slot_return(stream_, static_cast<Returner>(r));
-    returned_slots_[r].snapshot(words);
-  }
-  std::vector<bool> returned(plan.slot_count, false);
-  feed_of_slot_.resize(plan.slot_count, 0);
-  for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
-    slot_views_.push_back(context_.segment.batch(plan.slot_first + i, context_.segment.capacity()));
-  }
-  for (const std::uint64_t word : words) {
-    returned[Descriptor::from_word(word).slot - plan.slot_first] = true;
-  }
-  for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
-    SlotHeader& header = context_.segment.slot(plan.slot_first + i);
-    const bool ours = Owner::from_word(header.owner).actor == context_.me.actor;
-    if (returned[i] || !ours || header.state.load(std::memory_order_acquire) != 0) {
-      // On its way: it counts for its path until it is collected.
-      const auto lane = std::ranges::find(lanes_, header.lane, &Lane::number);
-      note_used(plan.slot_first + i, lane == lanes_.end() ? std::uint16_t{0} : lane->feed);
-      continue;
-    }
-    header.owner.store(context_.me.word(), std::memory_order_release);
-    free_slots_[free_slot_count_++] = plan.slot_first + i;
-  }
 }
 
 void IngressActor::find_sequences() {
@@ -97,12 +65,6 @@ void IngressActor::share_positions() noexcept {
       if (lane.feed == feed) lane.wanted = wanted;
     }
   }
-}
-
-/// From a slot's start to its last column that an ingress writes.
-std::uint32_t IngressActor::written_bytes() const noexcept {
-  const ColumnOffsets& at = context_.segment.layout().columns;
-  return has_classes_ ? at.reason : at.classes;
 }
 
 }  // namespace millrace
