@@ -6,20 +6,16 @@
 #include <algorithm>
 
 #include "shared/base/clock.hpp"
+#include "shared/base/turn_clock.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::uint64_t kPollIntervalNs = 200'000;
 
-/// Lanes of a stream that can have an open slot at the same time.
-std::uint32_t open_lanes_max(const Plan& plan, std::uint32_t stream) {
-  std::uint32_t count = 0;
-  for (const PlanStreamPath& at : plan.streams[stream].paths) {
-    const PlanPath& path = plan.paths[at.path];
-    count += path.ordered ? path.lane_count : 1;
-  }
-  return count;
+std::uint32_t burst_of(const ActorContext& context, const PathLanes& paths) {
+  return std::min(kBurstMax,
+                  std::max(context.segment.capacity(), kBurstPerLane * paths.open_max()));
 }
 
 }  // namespace
@@ -31,43 +27,40 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
       pool_(pool),
       queue_(queue),
       outbox_(context),
-      open_max_(open_lanes_max(*context.plan, stream)),
+      paths_(*context.plan, stream),
       // One lane fills a slot before it opens the next, of several one may open a slot right behind
       // another.
-      slots_(context, stream, open_max_ == 1 ? 1 : 2),
+      slots_(context, stream, paths_.open_max() == 1 ? 1 : 2),
+      burst_(burst_of(context, paths_)),
+      batches_(context, stream, {paths_, slots_, polled_, pool, outbox_}, burst_),
       counts_(context, stream, queue),
-      scale_(context.status.header().tsc_hz),
-      steps_(context),
-      rate_(context.status.stream_peaks(stream).rate),
-      slots_used_(context.status.stream_peaks(stream).slots_used),
       shares_(context, stream, queue.shares()),
-      keepers_(context, queue) {
-  find_lanes();
-  burst_ = std::min(kBurstMax, std::max(context_.segment.capacity(), kBurstPerLane * open_max_));
-  has_classes_ = !context_.plan->classes.empty();
-  rounds_max_ = std::max(kRoundsMin, (context_.segment.capacity() * open_max_ - 1) / burst_ + 1);
-  find_sequences();
+      keepers_(context, queue),
+      told_position_(context.my_entry().resume_position.load(std::memory_order_relaxed)),
+      scale_(context.status.header().tsc_hz),
+      rate_(context.status.stream_peaks(stream).rate),
+      slots_used_(context.status.stream_peaks(stream).slots_used) {
+  polled_.begin_at(told_position_);
+  queue_.resume(told_position_);
   shares_.tell_joined();
-  for (std::uint32_t number = 0; number < lane_count_; ++number) touched_.add(number);
 }
 
 std::uint32_t IngressActor::do_work() noexcept {
   outbox_.wake_consumers();
-  // Each look costs lines of other cores, so many come back at once.
-  if (slots_.count() <= open_max_ || refusing_) slots_.collect();
-  refusing_ = false;
+  batches_.begin_round();
   const bool drained = context_.status.header().drained.load(std::memory_order_acquire) != 0;
   resting_ = drained && !queue_.reads_when_drained();
   if (drained) [[unlikely]]
     queue_.rest();
   std::uint32_t done = place();
-  if (!resting_ && placed_ == polled_count_ && !stopping_) {
+  if (!leaves_all() && polled_.waiting() == 0) {
     done += poll();
     done += place();
   }
-  done += leave_due();
-  if (shares_.wait_for_seal()) [[unlikely]]
-    seal_all();
+  done += batches_.leave_due(leaves_all(), polled_.all().size() == burst_);
+  // What was polled of shares that go leaves as soon as it lies in batches.
+  if (shares_.wait_for_seal() && polled_.waiting() == 0) [[unlikely]]
+    batches_.seal_all(shares_);
   if (outbox_.pending() != 0) done += outbox_.flush();
   tell_progress();
   if (done == 0) slots_.collect();
@@ -79,93 +72,49 @@ std::uint32_t IngressActor::poll() noexcept {
     ++context_.counter(Counter::kSlotsExhausted);
     return 0;
   }
-  if (polled_count_ != 0) pool_.collect_newest();
-  placed_ = 0;
-  sorted_ = false;
-  polled_count_ = queue_.poll(pool_, {polled_.data(), burst_});
-  polled_total_ += polled_count_;
+  if (!polled_.all().empty()) pool_.collect_newest();
+  const std::uint32_t count = polled_.poll(queue_, pool_, burst_);
+  polled_total_ += count;
   ++context_.counter(Counter::kRxPolls);
-  if (polled_count_ == 0) ++context_.counter(Counter::kRxEmptyPolls);
+  if (count == 0) ++context_.counter(Counter::kRxEmptyPolls);
   if (context_.watched()) [[unlikely]]
     show_polled();
-  return polled_count_;
+  return count;
 }
 
-bool IngressActor::open(std::uint32_t number, const RxPacket& first, std::uint64_t now) noexcept {
-  if (slots_.count() == 0) return false;
-  Lane& lane = lanes_[number];
-  lane.slot = slots_.take(lane.feed);
-  lane.count = lane.dropped = 0;
-  lane.rounds = 0;
-  lane.open_bytes = 0;
-  lane.batch = &slots_.view(lane.slot);
-  open_.add(number);
-  SlotHeader& header = *lane.batch->header;
-  hook(HookPoint::kOpenHeader);
-  header.generation = (header.generation + 1) & kGenerationMask;
-  header.gpu_holder.store(0, std::memory_order_relaxed);
-  header.stream = static_cast<std::uint16_t>(stream_);
-  header.lane = lane.number;
-  header.flags = 0;
-  header.side_count = header.side_bytes = 0;
-  header.time_first_tsc = first.time_tsc != 0 ? first.time_tsc : now;
-  // What is the same for every packet is written here, a line at a time.
-  std::ranges::fill(lane.batch->verdict, static_cast<std::uint8_t>(Verdict::kPass));
-  std::ranges::fill(lane.batch->output, kOutputDefault);
-  if (has_classes_) std::ranges::fill(lane.batch->classes, 0);
-  slots_.fetch();
-  hook(HookPoint::kOpenState);
-  context_.set_state(lane.slot, SlotKind::kFilling, 0);
-  return true;
-}
-
-void IngressActor::seal(std::uint32_t number) noexcept {
-  Lane& lane = lanes_[number];
-  SlotHeader& header = *lane.batch->header;
-  hook(HookPoint::kSealHeader);
-  lane.received += lane.count;
-  lane.received_bytes += lane.open_bytes;
-  header.count = static_cast<std::uint16_t>(lane.count);
-  header.sequence = ++lane.sequence;
-  header.received_total = lane.received;
-  header.received_bytes_total = lane.received_bytes;
-  header.position = lane.last_ordinal + 1;
-  steps_.note_seal(header, lane.path);
-  hook(HookPoint::kSealState);
-  context_.set_state(lane.slot, SlotKind::kHeld, lane.first_stage);
-  const std::uint32_t slot = lane.slot;
-  if (context_.watched()) [[unlikely]] {
-    context_.watch->sealed(context_.me.actor, context_.plan->streams[stream_].port, slot,
-                           context_.segment.batch(slot));
+std::uint32_t IngressActor::place() noexcept {
+  const std::uint32_t before = polled_.waiting();
+  if (before == 0) return 0;
+  const std::uint64_t now = turn_clock::last();  // they were there when the turn began
+  if (paths_.open_max() == 1 && paths_.take_all()) {
+    place_in_one(now);
+  } else {
+    if (!polled_.is_sorted()) polled_.sort(pool_.area(), paths_);
+    polled_.place_runs([&](std::uint32_t number, const PickedPackets& packets) {
+      return batches_.place(number, packets, now);
+    });
   }
-  ++context_.counter(Counter::kBatches);
-  context_.counter(Counter::kPackets) += lane.count;
-  context_.counter(Counter::kPacketsOut) += lane.count - lane.dropped;
-  context_.counter(Counter::kBytes) += lane.open_bytes;
-  lane.slot = kNoSlot;
-  lane.count = 0;
-  if (LaneChoice& lanes = feeds_[lane.feed].lanes; lanes.in_turn()) lanes.next_turn();
-  open_.remove(number);
-  touched_.add(number);
-  outbox_.send(slot, lane.first_stage);
+  return before - polled_.waiting();
+}
+
+/// One lane has all packets; without order, until its batch leaves.
+void IngressActor::place_in_one(std::uint64_t now) noexcept {
+  const LaneChoice& choice = paths_.choice_of(0);
+  if (batches_.has_keys(0)) polled_.fetch_headers(pool_.area());
+  while (polled_.waiting() != 0) {
+    const std::uint32_t number = choice.of({});
+    const std::uint32_t rest = polled_.waiting();
+    const std::uint32_t these = choice.in_turn() ? std::min(batches_.room_in(number), rest) : rest;
+    const std::uint32_t count = batches_.place(number, polled_.rest().first(these), now);
+    polled_.note_placed(count);
+    if (count == 0) break;
+  }
 }
 
 void IngressActor::tell_progress() noexcept {
-  touched_.each([&](std::uint32_t number) {
-    const Lane& lane = lanes_[number];
-    IngressLane& told = context_.status.ingress_lane(stream_, lane.number);
-    told.sealed_sequence.store(lane.sequence, std::memory_order_relaxed);
-    told.received.store(lane.received + lane.count, std::memory_order_relaxed);
-    return true;
-  });
-  touched_.clear();
-  std::uint64_t position = next_ordinal_;
-  std::uint64_t in_hand = polled_count_ - placed_;
-  open_.each([&](std::uint32_t number) {
-    position = std::min(position, lanes_[number].first_ordinal);
-    in_hand += lanes_[number].count;
-    return true;
-  });
+  const LaneBatches::Open open = batches_.tell();
+  const std::uint64_t position = std::min(polled_.next_ordinal(), open.first_ordinal);
+  const std::uint64_t in_hand = polled_.waiting() + open.packets;
   ActorEntry& entry = context_.my_entry();
   if (position != told_position_) {
     told_position_ = position;
@@ -181,23 +130,13 @@ void IngressActor::tell_progress() noexcept {
   entry.exhausted.store(done ? 1 : 0, std::memory_order_release);
 }
 
-/// What was polled of shares that go leaves as soon as it lies in batches.
-void IngressActor::seal_all() noexcept {
-  if (placed_ != polled_count_) return;
-  for (std::uint32_t number = 0; number < lane_count_; ++number) {
-    if (lanes_[number].slot != kNoSlot) seal(number);
-    shares_.note_sealed(lanes_[number].number, lanes_[number].sequence);
-  }
-  shares_.end_seal();
-}
-
 void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
   counts_.count();
   counts_.tell_trouble();
   shares_.look();  // no metric: others wait for it
   keepers_.look();
   if (!metrics_kept()) return;
-  steps_.take_stock(now_tsc);
+  batches_.take_stock(now_tsc);
   const std::uint32_t free = slots_.count_with_returned();
   context_.counter(Counter::kSlotsFree) = free;
   const std::uint32_t all = context_.plan->streams[stream_].slot_count;
@@ -215,8 +154,7 @@ void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
 void IngressActor::show_polled() const noexcept {
   const std::uint64_t now = tsc_now();
   const std::uint32_t port = context_.plan->streams[stream_].port;
-  for (std::uint32_t i = 0; i < polled_count_; ++i) {
-    const RxPacket& packet = polled_[i];
+  for (const RxPacket& packet : polled_.all()) {
     const std::byte* const bytes = pool_.area().at(packet.buffer) + packet.offset;
     context_.watch->port_in(context_.me.actor, port,
                             {.bytes = {bytes, packet.length},
@@ -226,17 +164,15 @@ void IngressActor::show_polled() const noexcept {
 }
 
 bool IngressActor::has_work() noexcept {
-  if (placed_ != polled_count_) return slots_.count() != 0;
-  if (!open_.each([&](std::uint32_t number) { return waits_for_lane(number); })) return true;
+  if (polled_.waiting() != 0) return slots_.count() != 0;
+  if (batches_.has_due(leaves_all())) return true;
   if (slots_.count() != 0 && !stopping_ && queue_.has_waiting()) return true;
   return slots_.some_returned();
 }
 
 bool IngressActor::finished() noexcept {
-  if (!stopping_ || placed_ != polled_count_ || outbox_.pending() != 0) return false;
-  for (std::uint32_t number = 0; number < lane_count_; ++number) {
-    if (lanes_[number].slot != kNoSlot || ahead_of(number) != 0) return false;
-  }
+  if (!stopping_ || polled_.waiting() != 0 || outbox_.pending() != 0) return false;
+  if (!batches_.all_left()) return false;
   counts_.count();
   return true;
 }
@@ -245,7 +181,7 @@ bool IngressActor::finished() noexcept {
 /// and workers that come back are told by a wake-up.
 int IngressActor::wait_descriptor() noexcept {
   const bool waits_for_others = slots_.count() == 0 || stopping_ || outbox_.pending() != 0 ||
-                                shares_.wait_for_others() || lanes_waiting_ != 0;
+                                shares_.wait_for_others() || batches_.some_wait();
   return waits_for_others || resting_ || queue_.exhausted() ? -1 : queue_.wait_descriptor();
 }
 

@@ -13,9 +13,9 @@
 /// on.
 ///
 ///   supervisor:   writes which shall read it (`share_wanted`)
-///   its reader:   polls it no more, seals what is open, waits until all sealed by then has left the
-///                 egress, leaves the share where hub and standby keep it, and writes which reads it
-///                 now (`share_reader`). All its other shares are polled meanwhile
+///   its reader:   polls it no more, seals what is open, waits until all sealed by then has left
+///                 the egress, leaves the share where hub and standby keep it, and writes which
+///                 reads it now (`share_reader`). All its other shares are polled meanwhile
 ///   the new one:  finds its name there, and reads on
 ///
 /// One that dies meanwhile has a successor that finds the same words, and the ring says where to go

@@ -18,7 +18,7 @@ namespace millrace {
 /// Gives ports of a running topology more receive queues, or fewer. First the ingresses of queues
 /// that come are started, one after the other; when one does not open its queue all of it is taken
 /// back. Then shares of the ports' flows go from queue to queue (io-worker/ingress/
-/// ingress_shares.cpp), which takes as long as their packets are under way, or their ingresses away
+/// ingress_shares.hpp), which takes as long as their packets are under way, or their ingresses away
 /// to start anew. Ingresses that read nothing any more are ended. plan.bin says the larger number
 /// meanwhile. One thread; nothing blocks.
 class QueueScaling {

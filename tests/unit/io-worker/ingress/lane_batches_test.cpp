@@ -1,13 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a batch leaves of a lane that has a backlog; the others are in ingress_actor_test.cpp.
+// When a batch leaves of a lane that has a backlog (the others are in ingress_actor_test.cpp), the
+// column of keys, and how a next life goes on.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "io-worker/ingress/ingress_actor.hpp"
 #include "io-worker/ingress/lane_backlog.hpp"
+#include "shared/base/flow_key.hpp"
 #include "tests/unit/io-worker/ingress/ingress_fixture.hpp"
+#include "tests/unit/shared/base/packet_frames.hpp"
 
 namespace millrace {
 namespace {
@@ -191,3 +197,140 @@ TEST_F(TurnTest, ANextLifeKnowsWhatWasSealedInAnyLane) {
 
 }  // namespace
 }  // namespace millrace
+
+namespace millrace::test {
+namespace {
+
+// The column of keys: filled for each packet where the path has keys, left alone elsewhere.
+
+/// Frames of all kinds, each once.
+class MixedRx : public RxQueue {
+ public:
+  MixedRx() {
+    std::mt19937 random(11);
+    for (int i = 0; i < 60; ++i) {
+      Frame frame = random_frame(random);
+      if (frame.size() <= 1500) frames.push_back(std::move(frame));
+    }
+    const std::string text(20, 'x');
+    for (int i = 0; i < 20; ++i) {
+      frames.push_back(FrameBuilder().ipv4(6, 40).tcp(5).text(text).build());
+      frames.push_back(FrameBuilder().ipv4(17, 28).udp(20).text(text).build());
+    }
+  }
+  std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override {
+    std::uint32_t count = 0, buffer = 0;
+    while (count < out.size() && next < frames.size() && pool.take({&buffer, 1}) == 1) {
+      const Frame& frame = frames[next];
+      std::memcpy(pool.area().at(buffer) + kBufferHeadroom, frame.data(), frame.size());
+      const auto bytes = static_cast<std::uint16_t>(frame.size());
+      out[count++] = {buffer, kBufferHeadroom, bytes, bytes, false, false, next++, 0};
+    }
+    return count;
+  }
+  void resume(std::uint64_t first_wanted) noexcept override { next = first_wanted; }
+  bool exhausted() const noexcept override { return next >= frames.size(); }
+  std::uint64_t next_ready_ns() const noexcept override { return 0; }
+  int wait_descriptor() noexcept override { return -1; }
+  std::uint32_t held() const noexcept override { return 0; }
+
+  std::vector<Frame> frames;
+  std::uint64_t next = 0;
+};
+
+/// How many packets of all slots have been looked at, and how many of their keys say something.
+struct Seen {
+  std::uint32_t packets = 0, written = 0, usual = 0;
+};
+
+Seen keys_after_ingress(const std::string& path) {
+  const test::SmallWorld world(
+      "millrace: 1\nname: in\nbatch: { capacity: 8 }\n"
+      "ports: { a: { device: \"null\" }, b: { device: \"null\" } }\n"
+      "workers: { front: { kind: classifier }, gpu: { kind: gpu, device: software } }\n"
+      "functions: { k: { type: keyed, on: gpu }, p: { type: pass, on: gpu } }\n"
+      "paths: { one: { from: [a], slots: 64, " +
+      path + " } }\n");
+  world.start_all();
+  ActorContext context = world.context("ingress.a.0");
+  context.me.incarnation = 1;
+  const PlanStream& stream = world.plan.streams[0];
+  const auto all_of = [&](std::uint32_t slot) {
+    return world.segment.batch(slot, world.segment.capacity()).key;
+  };
+  for (std::uint32_t i = 0; i < stream.slot_count; ++i) {
+    for (FlowKey& key : all_of(stream.slot_first + i)) std::memset(&key, 0xee, sizeof key);
+  }
+  MixedRx rx;
+  const std::size_t offered = rx.frames.size();
+  BufferPool pool(context, 0);
+  IngressActor ingress(context, 0, pool, rx);
+  ingress.read_roster();
+  for (int i = 0; i < 200; ++i) ingress.do_work();
+  Seen seen;
+  for (std::uint32_t i = 0; i < stream.slot_count; ++i) {
+    const Batch batch = world.segment.batch(stream.slot_first + i);
+    for (std::uint32_t packet = 0; packet < batch.count; ++packet, ++seen.packets) {
+      const FlowKey expected = flow_key_of(batch.bytes(packet));
+      seen.usual += expected.protocol != 0 ? 1 : 0;
+      seen.written += std::memcmp(&batch.key[packet], &expected, sizeof expected) == 0 ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(seen.packets, offered);
+  return seen;
+}
+
+TEST(IngressKeys, AreWrittenWhereThePathHasThem) {
+  for (const char* const lanes : {"1", "4"}) {
+    const Seen seen = keys_after_ingress(std::string("run: [k], lanes: ") + lanes);
+    EXPECT_EQ(seen.written, seen.packets) << lanes;
+    EXPECT_GE(seen.usual, 40u) << lanes;
+    EXPECT_LT(seen.usual, seen.packets) << lanes;
+  }
+}
+
+TEST(IngressKeys, AreNotWrittenElsewhere) {
+  EXPECT_EQ(keys_after_ingress("run: [p], lanes: 4").written, 0u);
+  EXPECT_EQ(keys_after_ingress("run: [p], lanes: 1").written, 0u);
+}
+
+class NextLifeTest : public IngressFixture {};
+
+TEST_F(NextLifeTest, TheNextLifeGoesOnWithSequenceTotalsAndPositionOfTheSlots) {
+  rx_.offer(20);
+  rounds(4);
+  ASSERT_EQ(left().size(), 3u);
+  release_one();
+  begin_life();
+  EXPECT_EQ(rx_.resumed, 20u);
+  rx_.offer(2);
+  rounds(4);
+  EXPECT_EQ(left(), (std::vector<Left>{{0, 4, 22, 22, {20, 21}}}));
+}
+
+TEST_F(NextLifeTest, TheNextLifeGoesOnBehindTheLedgerWhenNothingIsInFlight) {
+  rx_.offer(20);
+  rounds(4);
+  release_all();
+  begin_life();
+  rx_.offer(1);
+  rounds(1);
+  EXPECT_EQ(left(), (std::vector<Left>{{0, 4, 21, 21, {20}}}));
+}
+
+TEST_F(NextLifeTest, ANextLifeHasEverySlotOnceHoweverItWasReturned) {
+  rx_.offer(8 * 16);
+  rounds(5);
+  left();
+  release_one();
+  release_one();
+  begin_life();
+  rx_.offer(8 * 20);
+  rounds(20);
+  EXPECT_EQ(left().size(), 2u);
+  std::set<std::uint32_t> slots(in_flight_.begin(), in_flight_.end());
+  EXPECT_EQ(slots.size(), 16u);
+}
+
+}  // namespace
+}  // namespace millrace::test
