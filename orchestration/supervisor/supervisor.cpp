@@ -14,13 +14,15 @@
 #include "orchestration/supervisor/leader_client.hpp"
 #include "orchestration/supervisor/listen_check.hpp"
 #include "orchestration/supervisor/programs.hpp"
-#include "shared/base/check.hpp"
+#include "orchestration/supervisor/reopening.hpp"
+#include "orchestration/supervisor/start_order.hpp"
+#include "orchestration/supervisor/status_report.hpp"
+#include "orchestration/supervisor/stop_order.hpp"
+#include "orchestration/supervisor/takeover.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
-#include "shared/base/patience.hpp"
 #include "shared/base/process.hpp"
 #include "shared/base/tcp_address.hpp"
-#include "shared/config/loop.hpp"
 #include "shared/config/plan_sources.hpp"
 #include "shared/control/actor_control.hpp"
 #include "shared/control/plan_file.hpp"
@@ -33,7 +35,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kBusyTurn{20};  // entries become vacant without a word
 constexpr milliseconds kQuietTurn{200};
-constexpr std::size_t kEventsKept = 256;
+constexpr std::size_t kEventsShown = 20;  // in a reply
 
 UniqueFd stop_signals() {
   sigset_t signals;
@@ -51,8 +53,14 @@ UniqueFd stop_signals() {
 Supervisor::Supervisor(Plan plan, SupervisorOptions options)
     : plan_(std::move(plan)),
       options_(std::move(options)),
+      events_(options_.run_dir, options_.event),
       fleet_(plan_, {options_.folder, options_.run_dir, options_.limits},
              [this](Event event) { note(std::move(event)); }),
+      observers_(plan_, fleet_, options_.run_dir, run_words(),
+                 [this](Event event) { note(std::move(event)); }),
+      input_(plan_, fleet_, options_.run_dir,
+             {.turn = [this](milliseconds timeout) { turn(timeout); },
+              .is_told = [this](const std::string& port) { return events_.has_trouble_of(port); }}),
       signals_(stop_signals()) {
   refuse_foreign_dir(options_.run_dir);
   lock_.emplace(options_.run_dir);
@@ -74,7 +82,7 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
           .reply = [this](const Received& request,
                           ControlBody body) { server_->reply(request, std::move(body)); },
           .note = [this](Event event) { note(std::move(event)); },
-          .out_of_service = [this] { return out_of_service(); }});
+          .out_of_service = [this] { return out_of_service(plan_, fleet_); }});
   if (const auto other = find_namesake(options_.run_dir, plan_.name)) {
     remove_empty_run_dir(options_.run_dir);
     throw Error("topology '" + plan_.name + "' already runs in " + other->run_dir +
@@ -90,16 +98,6 @@ double Supervisor::seconds() const {
 
 void Supervisor::say(const std::string& what) const {
   if (options_.step && !what.empty()) options_.step(what, seconds());
-}
-
-void Supervisor::note(Event event) {
-  if (options_.event) options_.event(event);
-  append_to_log(options_.run_dir, "supervisor",
-                event.time_ns != 0 ? event.time_ns : system_clock_ns(),
-                event.kind + ": " + event.text);
-  events_.push_back(std::move(event));
-  if (events_.size() > kEventsKept) events_.pop_front();
-  MILLRACE_CHECK(events_.size() <= kEventsKept);
 }
 
 void Supervisor::refuse_if_running() const {
@@ -178,15 +176,12 @@ void Supervisor::start() {
   }
   try {
     listen_by_tcp();
-    start_hub();
-    start_kind({ActorKind::kStandby}, "standby");
-    start_kind({ActorKind::kEgress}, "egress");
-    start_kind({ActorKind::kClassifier, ActorKind::kGpu}, "workers");
-    start_events();
-    start_kind({ActorKind::kIngress}, "ingress");
-    wait_ready();
-    start_routes();
-    start_telemetry();
+    StartOrder(plan_, fleet_, options_.run_dir,
+               {.turn = [this](milliseconds timeout) { turn(timeout); },
+                .is_ending = [this] { return ending_; },
+                .is_ready = [this](std::uint32_t actor) { return ready_.contains(actor); },
+                .say = [this](const std::string& what) { say(what); }})
+        .run();
   } catch (const Error&) {
     stop();
     throw;
@@ -204,6 +199,69 @@ void Supervisor::listen_by_tcp() {
   say("control: " + address + " for " + std::to_string(listen.clients.size()) + " keys");
 }
 
+/// The processes of a supervisor that has gone.
+void Supervisor::take_over() {
+  const std::vector<FoundProcess> found = processes_to_take_over(plan_, options_.run_dir);
+  server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
+  const ConfigFacts& told = observers_.resume();
+  changes_->resume_counts({told.reloads_done, told.reloads_refused});
+  take_over_processes(plan_, fleet_, options_.run_dir, found);
+}
+
+void Supervisor::adopt() {
+  const bool was_ready = std::filesystem::exists(hub_ready_path(options_.run_dir));
+  if (!was_ready && !find_processes(options_.run_dir).empty()) {
+    throw Error("topology '" + plan_.name +
+                "' lost its supervisor while it started; end it: millrace down " + run_words());
+  }
+  if (was_ready) fleet_.attach_status();
+  take_over();
+  if (!take_over_segment(plan_, fleet_, options_.run_dir)) {
+    note({.severity = Severity::kError,
+          .kind = "planned_restart_needed",
+          .text = "no process hands the segment over: none can be started again; plan a restart"});
+  }
+  let_unwanted_drain(fleet_);
+  std::error_code none;  // one that died over stopping it is not followed
+  std::filesystem::remove(options_.run_dir + "/stopping", none);
+  const bool has_hub = fleet_.post_of(ActorKind::kHub).seat().child.has_value();
+  phase_ = has_hub ? "running" : "degraded";
+  changes_->resume();
+  try {
+    options_.control = load_remote_control(options_.run_dir);
+    listen_by_tcp();
+  } catch (const Error& error) {  // its traffic goes on all the same
+    note({.severity = Severity::kError, .kind = "control_closed", .text = error.what()});
+  }
+  say("taken over: " + std::to_string(fleet_.process_count()) + " processes");
+}
+
+void Supervisor::adopt_to_stop() {
+  if (std::filesystem::exists(hub_ready_path(options_.run_dir))) fleet_.attach_status();
+  take_over();
+  phase_ = "running";
+}
+
+void Supervisor::watch_ports() {
+  ports_.emplace(
+      plan_, options_.run_dir, is_in_use,
+      PortWatch::Hooks{
+          [this](Event event) { note(std::move(event)); },
+          [this](std::uint32_t port) { reopen_ingresses(plan_, fleet_, options_.run_dir, port); },
+          [this](const std::string& from, const std::string& to) { follow_name(from, to); }});
+}
+
+void Supervisor::follow_name(const std::string& from, const std::string& to) {
+  try {
+    rename_in_bypass(options_.run_dir, from, to);
+  } catch (const Error& error) {
+    note({.severity = Severity::kError,
+          .kind = "bypass_not_noted",
+          .text = "the bypass will not find " + to + ", which was " + from + ": " + error.what(),
+          .time_ns = system_clock_ns()});
+  }
+}
+
 /// Waits for something to happen and deals with it; restarts nothing.
 void Supervisor::turn(milliseconds timeout) {
   std::vector<int> descriptors = fleet_.descriptors();
@@ -213,7 +271,7 @@ void Supervisor::turn(milliseconds timeout) {
   if (const auto received = server_->receive(timeout, descriptors)) answer(*received);
   signalfd_siginfo signal{};
   if (::read(signals_.get(), &signal, sizeof signal) > 0) ending_ = true;
-  note_refused();
+  observers_.tend_refused(server_->refused_count());
   fleet_.reap();
 }
 
@@ -228,14 +286,14 @@ void Supervisor::run() {
     changes_->tend(phase_ == "running");
     balancing_.look(Clock::now());
     differs_ = config_.differs(plan_, Clock::now());
-    tell_observers();
+    observers_.tend(*changes_, differs_);
     if (!fleet_.post_of(ActorKind::kHub).seat().child) phase_ = "degraded";
     if (cannot_move_packets(fleet_.posts()) && load_bypass(options_.run_dir))
       return end_of_itself();
-    if (options_.until_done && done()) {
+    if (options_.until_done && input_.is_reached()) {
       say("all input is read and nothing is in flight");
-      take_audit();
-      await_reasons();
+      input_.take_audit();
+      input_.await_reasons();
       return;
     }
   }
@@ -252,97 +310,86 @@ void Supervisor::end_of_itself() {
         .time_ns = system_clock_ns()});
 }
 
-/// Seen so several times in a row: counts of different lanes are not read at one moment.
-bool Supervisor::done() {
-  constexpr int kTurns = 5;
-  const StatusSource* status = fleet_.status();
-  const bool quiet = status != nullptr && status->all_exhausted() && status->in_flight() == 0;
-  done_count_ = quiet ? done_count_ + 1 : 0;
-  return done_count_ >= kTurns;
-}
-
-/// Slots and buffers return to their ingress a moment after their packets were counted.
-void Supervisor::take_audit() {
-  unread_ = unread_inputs(
-      plan_, [&](std::uint32_t actor) { return fleet_.status()->receive_errors(actor); });
-  Patience patience(milliseconds(2000));
-  do {
-    audit_ = ask_leader<AuditReply>(options_.run_dir, AuditRequest{});
-    if (audit_->exact && audit_->quiet) return;
-    turn(kBusyTurn);
-  } while (!patience.is_over());
-}
-
-/// Why a capture was not read whole is on its way.
-void Supervisor::await_reasons() {
-  Patience patience(milliseconds(2000));
-  const auto told = [&](const UnreadInput& input) {
-    return std::ranges::any_of(events_, [&](const Event& event) {
-      return event.kind == kPortTrouble && event.text.starts_with("port '" + input.port + "'");
-    });
-  };
-  while (!std::ranges::all_of(unread_, told) && !patience.is_over()) turn(kBusyTurn);
-}
-
-void Supervisor::drain_flight() {
-  Patience patience(milliseconds(5000));
-  while (fleet_.status() != nullptr && fleet_.status()->in_flight() != 0 && !patience.is_over()) {
-    turn(kBusyTurn);
-    fleet_.tend();
-  }
-}
-
-/// Loops are read on until what the other ports have brought has left, or drain_flight() has waited
-/// long enough: some of it may go round for ever.
-void Supervisor::stop_sources(milliseconds grace) {
-  const auto is_loops = [&](const Post& post) {
-    const std::uint32_t actor = post.seats.front().actor;
-    return !plan_.fused && is_loop(plan_.ports[plan_.streams[plan_.actors[actor].index].port]);
-  };
-  for (const bool loops : {false, true}) {
-    if (loops && !has_loop(plan_)) break;
-    fleet_.stop(
-        [&](const Post& post) {
-          return post.kind == ActorKind::kIngress && is_loops(post) == loops;
-        },
-        grace);
-    drain_flight();
-  }
-  say("ingress stopped");
-}
-
 void Supervisor::stop() {
   ports_.reset();
-  constexpr milliseconds kGrace{5000};
   const bool ran = phase_ != "starting";
   phase_ = "stopping";
   note_stopping(options_.run_dir);
-  const auto stop_kinds = [&](std::initializer_list<ActorKind> kinds, const char* what) {
-    fleet_.stop(
-        [&](const Post& post) {
-          return post.kind && std::find(kinds.begin(), kinds.end(), *post.kind) != kinds.end();
-        },
-        kGrace);
-    say(std::string(what) + " stopped");
-  };
-  // Nothing waits for it, and it takes its time.
-  Post& telemetry = fleet_.posts().back();
-  telemetry.wish = Wish::kDown;
-  if (telemetry.seat().child) telemetry.seat().child->signal(SIGTERM);
-  stop_sources(kGrace);
-  if (options_.until_done && !audit_ && fleet_.status() != nullptr) take_audit();
-  stop_kinds({ActorKind::kClassifier, ActorKind::kGpu}, "workers");
-  stop_kinds({ActorKind::kEgress}, "egress");
-  // Before the hub: else it would take over for a moment.
-  stop_kinds({ActorKind::kStandby}, "standby");
-  stop_kinds({ActorKind::kHub}, "hub");
-  fleet_.stop([](const Post&) { return true; }, kGrace);
+  StopOrder order(plan_, fleet_,
+                  {.turn = [this](milliseconds timeout) { turn(timeout); },
+                   .say = [this](const std::string& what) { say(what); }});
+  order.stop_sources();
+  if (options_.until_done && !input_.audit() && fleet_.status() != nullptr) input_.take_audit();
+  order.stop_rest();
   server_.reset();  // its socket lies there
   clean_run_dir(options_.run_dir, plan_.name, ran ? keep_ : Keep::kLogs);
   // Before the lock goes: what waits for our end looks at the bypass next, or turns it off.
   say(end_bypassed_run(options_.run_dir));
   if (ran) remove_empty_run_dir(options_.run_dir);
   say("stopped");
+}
+
+void Supervisor::answer(const Received& received) {
+  const ControlBody& body = received.message.body;
+  if (std::holds_alternative<StatusRequest>(body)) {
+    server_->reply(received, status_reply());
+  } else if (std::holds_alternative<DownRequest>(body)) {
+    ending_ = true;
+    server_->reply(received, OkReply{});
+  } else if (std::holds_alternative<ConfirmRequest>(body)) {
+    changes_->confirm(received);
+  } else if (std::holds_alternative<ChangeRequest>(body)) {
+    answer_change(received);
+  } else if (std::holds_alternative<AuditRequest>(body) && received.remote) {
+    answer_audit(received);
+  } else if (const auto* event = std::get_if<Event>(&body)) {
+    if (event->kind == kPlanRefused && event->actor < plan_.actors.size()) {
+      changes_->refused(plan_.actors[event->actor].name, static_cast<std::uint32_t>(event->number),
+                        event->text);
+    }
+    note(*event);
+  } else if (const auto* ready = std::get_if<Ready>(&body)) {
+    ready_.insert(ready->actor);
+  } else if (received.message.id != 0) {
+    server_->reply(received, ErrorReply{std::string("`") + message_name(body) +
+                                        "` is not for the supervisor"});
+  }
+}
+
+void Supervisor::answer_change(const Received& received) {
+  const auto& wanted = std::get<ChangeRequest>(received.message.body);
+  if (received.remote && !(wanted.plan.empty() && wanted.upgrade.empty())) {
+    server_->reply(received, ErrorReply{"what reads files of the host (apply, rollback, upgrade) "
+                                        "is asked for there; by TCP: scale, reload, confirm"});
+  } else if (phase_ == "starting" || phase_ == "stopping") {
+    server_->reply(received, ErrorReply{"the topology is " + phase_});
+  } else {
+    changes_->ask(received);
+  }
+}
+
+/// Requests by TCP do not reach the leader.
+void Supervisor::answer_audit(const Received& received) {
+  constexpr LeaderLimits kLimits{.there = std::chrono::milliseconds(1000),
+                                 .answer = std::chrono::milliseconds(2000)};
+  try {
+    server_->reply(received, ask_leader<AuditReply>(options_.run_dir, AuditRequest{}, kLimits));
+  } catch (const Error& error) {
+    server_->reply(received, ErrorReply{error.what()});
+  }
+}
+
+StatusReply Supervisor::status_reply() const {
+  StatusReply reply = status_report(plan_, fleet_);
+  reply.phase = phase_;
+  reply.run_dir = options_.run_dir;
+  reply.up_ns = static_cast<std::uint64_t>((Clock::now() - began_) / std::chrono::nanoseconds(1));
+  reply.offload = balancing_.shares();
+  reply.differs = differs_;
+  reply.confirm_seconds = changes_->guard().confirm_seconds();
+  reply.taking_back = changes_->guard().way_back_text();
+  reply.events = events_.latest(kEventsShown);
+  return reply;
 }
 
 }  // namespace millrace

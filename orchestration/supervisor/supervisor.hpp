@@ -3,28 +3,27 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "orchestration/supervisor/balancing.hpp"
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/changes.hpp"
 #include "orchestration/supervisor/config_watch.hpp"
+#include "orchestration/supervisor/end_of_input.hpp"
 #include "orchestration/supervisor/fleet.hpp"
 #include "orchestration/supervisor/history.hpp"
-#include "orchestration/supervisor/log_keeper.hpp"
+#include "orchestration/supervisor/noted_events.hpp"
+#include "orchestration/supervisor/observers.hpp"
 #include "orchestration/supervisor/port_watch.hpp"
-#include "orchestration/supervisor/post_notes.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/tables.hpp"
-#include "orchestration/supervisor/tell_observers.hpp"
-#include "orchestration/supervisor/unread_inputs.hpp"
 #include "shared/control/endpoint.hpp"
 
 namespace millrace {
@@ -71,88 +70,56 @@ class Supervisor {
   void stop();
 
   /// The audit of a run with `until_done`, taken before its hub went.
-  const std::optional<AuditReply>& audit() const { return audit_; }
+  const std::optional<AuditReply>& audit() const { return input_.audit(); }
   /// Captures that were not read whole, at the time of the audit.
-  const std::vector<UnreadInput>& unread() const { return unread_; }
+  const std::vector<UnreadInput>& unread() const { return input_.unread(); }
   const Plan& plan() const { return plan_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   void refuse_if_running() const;
-  void take_over_processes();
-  void take_over_segment();
-  void want_all_queues();
-  void note_refused();
-  void note_drained();
-  void tell_observers();
-  void resume_counts();
+  void take_over();
   void take_ports();
   void check_start() const;
   void prepare_run_dir();
   void make_tables();
-  void start_hub();
-  void start_kind(std::initializer_list<ActorKind> kinds, const char* what);
-  void wait_alive(const char* what);
-  void wait_ready();
-  void start_events();
-  void start_routes();
-  void start_telemetry();
-  void start_observer(Post& post, const std::string& sign);
   void listen_by_tcp();
   void watch_ports();
   void end_of_itself();
-  void reopen(std::uint32_t port);
   void follow_name(const std::string& from, const std::string& to);
   void turn(std::chrono::milliseconds timeout);
-  bool done();
-  void drain_flight();
-  void stop_sources(std::chrono::milliseconds grace);
-  void take_audit();
-  void await_reasons();
 
   void answer(const Received& received);
   void answer_audit(const Received& received);
   StatusReply status_reply() const;
-  std::vector<std::string> out_of_service() const;
-  ActorStatus actor_status(const Post& post, const Seat& seat, std::uint32_t actor) const;
   void answer_change(const Received& received);
 
   /// How commands name this run.
   std::string run_words() const { return words_for_run(plan_.name, options_.run_dir); }
   void say(const std::string& what) const;  ///< nothing when empty
-  void note(Event event);
+  void note(Event event) { events_.add(std::move(event)); }
   double seconds() const;
 
   Plan plan_;
   SupervisorOptions options_;
+  NotedEvents events_;
   std::optional<SupervisorLock> lock_;
   std::unique_ptr<ControlServer> server_;
   Fleet fleet_;
+  Observers observers_;
+  EndOfInput input_;
   UniqueFd signals_;
   Clock::time_point began_ = Clock::now();
   std::set<std::uint32_t> ready_;  ///< actors whose ports are open
   std::optional<PortWatch> ports_;
-  WantedTeller wanted_;
-  ConfigTeller config_teller_;
-  PostNoter noter_;
-  LogKeeper logs_;
   std::string phase_ = "starting";
-  std::deque<Event> events_;
   std::optional<History> history_;
   std::optional<Changes> changes_;
   Balancing balancing_{plan_, [this](Event event) { note(std::move(event)); }};
   ConfigWatch config_;
   bool differs_ = false;
-  ConfigFacts observed_;  ///< as observers were told last
-  std::optional<AuditReply> audit_;
-  std::vector<UnreadInput> unread_;
   bool ending_ = false;
-  Keep keep_ = Keep::kNothing;        ///< when it has ended
-  std::uint64_t refused_ = 0;         ///< control messages that could not be read, as noted last
-  std::uint64_t refused_before_ = 0;  ///< by the supervisors before this one
-  Clock::time_point refused_next_{};
-  std::optional<bool> drained_;  ///< as noted last
-  int done_count_ = 0;           ///< turns in a row that found nothing left to do
+  Keep keep_ = Keep::kNothing;  ///< when it has ended
 };
 
 }  // namespace millrace

@@ -17,6 +17,13 @@
 #include <fstream>
 #include <thread>
 
+#include "orchestration/supervisor/end_of_input.hpp"
+#include "orchestration/supervisor/observers.hpp"
+#include "orchestration/supervisor/reopening.hpp"
+#include "orchestration/supervisor/start_order.hpp"
+#include "orchestration/supervisor/status_report.hpp"
+#include "orchestration/supervisor/stop_order.hpp"
+#include "orchestration/supervisor/takeover.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/start_order.hpp"
+
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "orchestration/supervisor/programs.hpp"
-#include "orchestration/supervisor/supervisor.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/patience.hpp"
 #include "shared/control/run_files.hpp"
 #include "shared/layout/mapping.hpp"
-
-// Processes start kind by kind; the next kind waits until all of one are alive.
 
 namespace millrace {
 namespace {
@@ -21,23 +21,48 @@ constexpr milliseconds kAliveLimit{30'000};
 
 }  // namespace
 
-void Supervisor::start_hub() {
+StartOrder::StartOrder(const Plan& plan, Fleet& fleet, std::string run_dir, Means means)
+    : plan_(plan), fleet_(fleet), run_dir_(std::move(run_dir)), means_(std::move(means)) {}
+
+/// Events serve before the first packet, so that nothing of it is lost; routes follow behind the
+/// ports, whose host interfaces are there then. Telemetry comes last: what it shows is there. One
+/// that cannot listen would be restarted until it is given up, and nothing would say why there are
+/// no metrics.
+void StartOrder::run() {
+  start_hub();
+  start_kind({ActorKind::kStandby}, "standby");
+  start_kind({ActorKind::kEgress}, "egress");
+  start_kind({ActorKind::kClassifier, ActorKind::kGpu}, "workers");
+  if (plan_.events) start_observer_of(kEventsPost, "events.ready");
+  start_kind({ActorKind::kIngress}, "ingress");
+  wait_ready();
+  start_observer_of(kRoutesPost, "routes.ready");
+  start_observer(fleet_.posts().back(), "telemetry.address");
+}
+
+/// Nothing where the topology has no such post.
+void StartOrder::start_observer_of(const char* post, const std::string& sign) {
+  const auto at = std::ranges::find(fleet_.posts(), post, &Post::name);
+  if (at != fleet_.posts().end()) start_observer(*at, sign);
+}
+
+void StartOrder::start_hub() {
   fleet_.use_segment(make_segment_file(plan_.name));
   Post& hub = fleet_.post_of(ActorKind::kHub);
   fleet_.start(hub);
   Patience patience(kAliveLimit);
-  while (!std::filesystem::exists(hub_ready_path(options_.run_dir))) {
-    turn(milliseconds(5));
+  while (!std::filesystem::exists(hub_ready_path(run_dir_))) {
+    means_.turn(milliseconds(5));
     if (!hub.seat().child || patience.is_over()) {
       throw Error("hub " + (hub.seat().child ? "is not ready in time" : hub.seat().note) + "\n" +
-                  log_tail(options_.run_dir, hub.name));
+                  log_tail(run_dir_, hub.name));
     }
   }
   fleet_.attach_status();
-  say("hub: segment and status file are there");
+  means_.say("hub: segment and status file are there");
 }
 
-void Supervisor::start_kind(std::initializer_list<ActorKind> kinds, const char* what) {
+void StartOrder::start_kind(std::initializer_list<ActorKind> kinds, const char* what) {
   const auto is_wanted = [&](const Post& post) {
     return post.kind && std::find(kinds.begin(), kinds.end(), *post.kind) != kinds.end() &&
            plan_.actors[post.seats[0].actor].at_start;
@@ -50,10 +75,10 @@ void Supervisor::start_kind(std::initializer_list<ActorKind> kinds, const char* 
   }
   if (count == 0) return;
   wait_alive(what);
-  say(std::string(what) + ": " + std::to_string(count) + " alive");
+  means_.say(std::string(what) + ": " + std::to_string(count) + " alive");
 }
 
-void Supervisor::wait_alive(const char* what) {
+void StartOrder::wait_alive(const char* what) {
   Patience patience(kAliveLimit);
   for (;;) {
     bool all = true;
@@ -61,72 +86,56 @@ void Supervisor::wait_alive(const char* what) {
       if (post.wish != Wish::kUp || !post.kind) continue;
       if (!post.seat().child) {
         throw Error(post.name + " " + post.seat().note + " at its start\n" +
-                    log_tail(options_.run_dir, post.name));
+                    log_tail(run_dir_, post.name));
       }
       all = all && fleet_.state(post.seat()) == ActorState::kAlive;
       if (!all && patience.is_over()) {
         throw Error(std::string(what) + ": " + post.name + " is not alive within " +
                     std::to_string(kAliveLimit.count() / 1000) + " s\n" +
-                    log_tail(options_.run_dir, post.name));
+                    log_tail(run_dir_, post.name));
       }
     }
     if (all) return;
-    turn(milliseconds(5));
-    if (ending_) throw Error("interrupted while starting " + std::string(what));
+    means_.turn(milliseconds(5));
+    if (means_.is_ending()) throw Error("interrupted while starting " + std::string(what));
   }
 }
 
 /// An actor that is alive may still be opening its ports: what arrives until then is not seen.
-void Supervisor::wait_ready() {
+void StartOrder::wait_ready() {
   Patience patience(kAliveLimit);
   const auto waits = [&](const Post& post) {
     const bool ports = post.kind == ActorKind::kIngress || post.kind == ActorKind::kEgress;
-    return ports && post.wish == Wish::kUp && !ready_.contains(post.seat().actor);
+    return ports && post.wish == Wish::kUp && !means_.is_ready(post.seat().actor);
   };
   for (;;) {
     const auto at = std::ranges::find_if(fleet_.posts(), waits);
     if (at == fleet_.posts().end()) return;
     if (!at->seat().child) {
       throw Error(at->name + " " + at->seat().note + " at its start\n" +
-                  log_tail(options_.run_dir, at->name));
+                  log_tail(run_dir_, at->name));
     }
     if (patience.is_over()) {
       throw Error(at->name + " has not opened its ports within " +
                   std::to_string(kAliveLimit.count() / 1000) + " s\n" +
-                  log_tail(options_.run_dir, at->name));
+                  log_tail(run_dir_, at->name));
     }
-    turn(milliseconds(5));
-    if (ending_) throw Error("interrupted while ports are opened");
+    means_.turn(milliseconds(5));
+    if (means_.is_ending()) throw Error("interrupted while ports are opened");
   }
 }
 
-/// Last: what it shows is there. One that cannot listen would be restarted until it is given up,
-/// and nothing would say why there are no metrics.
-void Supervisor::start_telemetry() { start_observer(fleet_.posts().back(), "telemetry.address"); }
-
-/// Before the first packet, so that nothing of it is lost.
-void Supervisor::start_events() {
-  if (!plan_.events) return;
-  start_observer(*std::ranges::find(fleet_.posts(), kEventsPost, &Post::name), "events.ready");
-}
-
-/// Behind the ports, whose host interfaces are there then.
-void Supervisor::start_routes() {
-  const auto at = std::ranges::find(fleet_.posts(), kRoutesPost, &Post::name);
-  if (at != fleet_.posts().end()) start_observer(*at, "routes.ready");
-}
-
 /// `sign`: the file of the run directory by which it says that it serves.
-void Supervisor::start_observer(Post& post, const std::string& sign) {
+void StartOrder::start_observer(Post& post, const std::string& sign) {
   fleet_.start(post);
   Patience patience(kAliveLimit);
-  while (!std::filesystem::exists(options_.run_dir + "/" + sign)) {
-    turn(milliseconds(5));
-    if (ending_) throw Error("interrupted while starting " + post.name);
+  while (!std::filesystem::exists(run_dir_ + "/" + sign)) {
+    means_.turn(milliseconds(5));
+    if (means_.is_ending()) throw Error("interrupted while starting " + post.name);
     if (post.seat().child && !patience.is_over()) continue;
     throw Error(post.name + " " +
                 (post.seat().child ? "does not listen in time" : post.seat().note) +
-                " at its start\n" + log_tail(options_.run_dir, post.name));
+                " at its start\n" + log_tail(run_dir_, post.name));
   }
 }
 
