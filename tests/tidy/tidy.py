@@ -10,6 +10,7 @@ import sys
 
 import bans
 import boundaries
+import classes
 import documents
 import reach
 import sizes
@@ -20,7 +21,7 @@ from source import Finding, read_tree
 HERE = pathlib.Path(__file__).resolve().parent
 FILE_RULES = (sizes.FILE_RULES + bans.FILE_RULES + boundaries.FILE_RULES
               + waits.FILE_RULES + words.FILE_RULES)
-TREE_RULES = reach.TREE_RULES + documents.TREE_RULES
+TREE_RULES = reach.TREE_RULES + documents.TREE_RULES + classes.TREE_RULES
 
 
 def findings_of(tree):
