@@ -126,7 +126,7 @@ TEST_F(AsSentBehindNat64, EachSideIsToldInItsOwnVersion) {
   use();
   for (const auto& [port, name] :
        {std::pair{kLan, "UDP to the server"}, {kWan, "UDP to the host"}}) {
-    const Frame sent = nat64_test::named(name).before;
+    const Frame sent = named(name).before;
     send(port, sent);
     EXPECT_TRUE(looks_.is_known);
     EXPECT_EQ(nat64_test::without_identification(looks_.sent),
