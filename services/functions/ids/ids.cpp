@@ -213,7 +213,8 @@ class Ids final : public Function {
     if (is_tcp && settings_.only_watches) read_behind_holes(call, tables, seen);
     const bool had_stream = is_tcp && begins_connection(seen) && has_stream(tables, seen);
     const TcpStreams::Taken taken =
-        is_tcp ? streams_.take(call, table, segment_of(call, seen, settings_.overlaps)) : TcpStreams::Taken{};
+        is_tcp ? streams_.take(call, table, segment_of(call, seen, settings_.overlaps))
+               : TcpStreams::Taken{};
     if (had_stream && !has_stream(tables, seen)) {  // both sides begin another one
       memory_.end_record();
       watch_.forget(*seen.tuple);
