@@ -82,7 +82,7 @@ using OverlapPoliciesTest = IdsStage;
 
 TEST_F(OverlapPoliciesTest, AreThoseOfTheReceiver) {
   use("alert tcp-stream any any -> any any (content:\"forbidden\"; sid:1;)\n",
-      {{"mode", "ids"}, {"overlaps", "first"}, {"overlaps", "10.1.2.3=last"}});
+      {{"mode", "ids"}, {"overlaps", "first"}, {"overlaps", "10.1.0.5=last"}});
   open();
   const auto say = [&](bool back, std::string_view first, std::string_view second) {
     const std::uint32_t at = back ? kServer : first_, other = back ? first_ : kServer;
