@@ -41,10 +41,11 @@ StreamLane::StreamLane(const StreamRoom& room) : room_(room), secret_(random_sec
 
 LaneNeeds StreamLane::needs_of(const StreamRoom& room, const LaneRequest& request,
                                std::uint32_t lines_of_packet) {
+  constexpr std::uint32_t kLinesOfHeads = 3;  // and the block before those that are free again
   // Flows that end by time, by room, and by their TCP: three for a packet at most.
   const std::uint32_t lines = lines_of_packet + 3 * StreamTable::kLinesOfEnd;
   return {.state_bytes = bytes_for(room, shape_of(room, request.lanes)),
-          .undo_lines = request.batch_capacity * lines + 2};
+          .undo_lines = request.batch_capacity * lines + kLinesOfHeads};
 }
 
 std::optional<StreamTable> StreamLane::table_of(const LaneState& state,

@@ -38,7 +38,11 @@ struct StreamTable::Head {
   std::uint32_t blocks;         ///< in use
   std::uint32_t fresh_blocks;
   std::uint32_t free_block;  ///< they hang by `next`
-  std::uint32_t padding[6];
+  // Those that `batch` has released hang apart, from the first one to the last: were it taken back,
+  // they would be in use again, and their data are not in the undo log.
+  std::uint32_t released_block, last_released;
+  std::uint32_t padding[2];
+  std::uint64_t batch;
 };
 
 std::uint64_t StreamTable::bytes_for(const Shape& shape) noexcept {
@@ -170,15 +174,42 @@ std::uint32_t StreamTable::free_blocks() const noexcept { return shape_.blocks -
 
 std::uint32_t StreamTable::streams() const noexcept { return head().streams; }
 
+/// What an earlier batch has released is free from here on.
+StreamTable::Head& StreamTable::change_head_of_blocks() noexcept {
+  Head& head = state_.change(this->head());
+  const std::uint64_t batch = state_.undo.batch();
+  if (head.batch == batch) return head;
+  head.batch = batch;
+  if (head.released_block == 0) return head;
+  change_block(head.last_released).next = head.free_block;
+  head.free_block = head.released_block;
+  head.released_block = 0;
+  return head;
+}
+
+/// One that the batch itself has released only where there is no other, and then with its data in
+/// the undo log. The block is under change.
+std::uint32_t StreamTable::take_block(Head& head) noexcept {
+  std::uint32_t* list = &head.free_block;
+  if (*list == 0 && head.fresh_blocks != shape_.blocks) {
+    change_block(++head.fresh_blocks);
+    return head.fresh_blocks;
+  }
+  if (*list == 0) list = &head.released_block;
+  const std::uint32_t reference = *list;
+  StreamBlock& taken = change_block(reference);
+  if (list == &head.released_block) state_.change(state_.offset_of(taken.data), taken.bytes);
+  *list = taken.next;
+  return reference;
+}
+
 std::uint32_t StreamTable::put_block(StreamSide& side, std::uint32_t before,
                                      std::uint32_t sequence) noexcept {
   MILLRACE_CHECK(free_blocks() != 0);
-  Head& head = state_.change(this->head());
+  Head& head = change_head_of_blocks();
   ++head.blocks;
-  std::uint32_t reference = head.free_block;
-  if (reference == 0) reference = ++head.fresh_blocks;
-  StreamBlock& put = change_block(reference);
-  if (reference == head.free_block) head.free_block = put.next;
+  const std::uint32_t reference = take_block(head);
+  StreamBlock& put = *block(reference);
   put.sequence = sequence;
   put.bytes = 0;
   put.before = before;
@@ -198,11 +229,12 @@ void StreamTable::release(StreamSide& side, std::uint32_t count) noexcept {
     last = first;
     for (std::uint32_t i = 1; i < count; ++i) last = block(last)->next;
   }
-  Head& head = state_.change(this->head());
+  Head& head = change_head_of_blocks();
   StreamBlock& end = change_block(last);
   side.first = end.next;
-  end.next = head.free_block;
-  head.free_block = first;
+  end.next = head.released_block;
+  if (head.released_block == 0) head.last_released = last;
+  head.released_block = first;
   head.blocks -= count;
   side.blocks -= count;
   (side.first == 0 ? side.last : change_block(side.first).before) = 0;

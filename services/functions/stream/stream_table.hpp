@@ -118,6 +118,8 @@ class StreamTable {
  private:
   struct Head;
   Head& head() const noexcept;
+  Head& change_head_of_blocks() noexcept;
+  std::uint32_t take_block(Head& head) noexcept;
   template <typename T>
   T* at(std::uint64_t offset) const noexcept;
   std::uint32_t* bucket_of(const FlowTuple& tuple) const noexcept;

@@ -54,7 +54,7 @@ LaneNeeds StreamsLane::needs_of(std::uint64_t streams, const LaneRequest& reques
   constexpr std::uint32_t kLinesOfPacket =
       FragmentTable::kLinesOfAdd + kEnds * StreamTable::kLinesOfEnd +
       PacketLayers::kLayersMax * (kLinesOfLayer + kLinesOfStep);
-  constexpr std::uint32_t kLinesOfHeads = 4;
+  constexpr std::uint32_t kLinesOfHeads = 5;
   return {.state_bytes = bytes_for(share_of_lane(streams, request.lanes, kStreamsMax)),
           .undo_lines = request.batch_capacity * kLinesOfPacket + kLinesOfHeads};
 }

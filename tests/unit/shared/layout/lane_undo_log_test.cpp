@@ -76,6 +76,18 @@ TEST(LaneUndoLog, WhatItCannotHoldIsSaid) {
   EXPECT_EQ(LaneUndoLog().undo(0, 1), Undone::kTooMuch);
 }
 
+TEST(LaneUndoLog, EachBatchHasAnotherNumber) {
+  const Lane lane;
+  EXPECT_EQ(lane.log.batch(), 0u);
+  lane.log.begin(0, 1);
+  const std::uint64_t first = lane.log.batch();
+  lane.change(0, 1, 1);
+  EXPECT_EQ(lane.log.batch(), first);
+  lane.log.begin(1, 1);
+  EXPECT_NE(lane.log.batch(), first);
+  EXPECT_EQ(LaneUndoLog().batch(), 0u);
+}
+
 TEST(LaneUndoLog, NumbersOutsideTheStateAreRefused) {
   const Lane lane;
   lane.log.begin(0, 1);

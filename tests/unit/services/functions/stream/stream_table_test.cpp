@@ -27,6 +27,24 @@ std::vector<std::uint32_t> sequences(const StreamTable& table, const StreamSide&
   return found;
 }
 
+constexpr auto kFilled = static_cast<std::uint32_t>(sizeof(StreamBlock::data));
+
+/// All of a block's data, with bytes that its sequence says.
+void fill(const StreamTable& table, std::uint32_t reference) {
+  StreamBlock& block = *table.block(reference);
+  std::ranges::fill(block.data, static_cast<std::byte>(block.sequence % 251));
+  block.bytes = kFilled;
+}
+
+bool all_filled(const StreamTable& table, const StreamSide& side) {
+  for (std::uint32_t at = side.first; at != 0; at = table.block(at)->next) {
+    const StreamBlock& block = *table.block(at);
+    const auto right = static_cast<std::byte>(block.sequence % 251);
+    if (block.bytes != kFilled || std::ranges::count(block.data, right) != kFilled) return false;
+  }
+  return true;
+}
+
 TEST(StreamTable, FindsWhatHasBegunUntilItEnds) {
   StreamMemory memory({.streams = 4, .blocks = 4});
   StreamTable table = memory.table();
@@ -114,7 +132,7 @@ TEST(StreamTable, ABatchThatIsTakenBackLeavesNothing) {
         for (auto i = blocks.begin(); i != place; ++i) {
           before = before == 0 ? side.first : table.block(before)->next;
         }
-        table.put_block(side, before, sequence);
+        fill(table, table.put_block(side, before, sequence));
         blocks.insert(place, sequence);
       }
     }
@@ -135,6 +153,7 @@ TEST(StreamTable, ABatchThatIsTakenBackLeavesNothing) {
       ASSERT_EQ(stream != nullptr, model.contains(number)) << batch;
       if (stream == nullptr) continue;
       ASSERT_EQ(sequences(table, stream->side[0]), model[number]) << batch;
+      ASSERT_TRUE(all_filled(table, stream->side[0])) << batch;
       blocks += stream->side[0].blocks;
     }
     ASSERT_EQ(table.free_blocks(), 40 - blocks);
