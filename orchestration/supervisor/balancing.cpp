@@ -14,7 +14,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{200};
+constexpr std::chrono::milliseconds kLookEach{200};
 
 /// Batches, and the time that they were in a stage, together.
 struct Sum {
@@ -74,7 +74,7 @@ std::uint64_t shortages(const Plan& plan, const StatusView& status) {
 
 void Balancing::look(Clock::time_point now) {
   if (now < next_look_) return;
-  next_look_ = now + kLook;
+  next_look_ = now + kLookEach;
   if (!groups_) find_groups();
   for (Group& group : *groups_) {
     note_gpu(group, gpu_of(group.number));
