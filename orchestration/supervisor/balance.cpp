@@ -30,8 +30,7 @@ std::uint32_t Balance::look(const Look& now) {
   }
   if (!gather(now)) return given_;
   if (std::exchange(settling_, false)) {
-    gpu_.batches = gpu_.ns = cpu_.batches = cpu_.ns = 0;
-    since_ns_ = since_batches_ = since_shortages_ = 0;
+    forget_gathered();
     return given_;
   }
   const std::uint32_t given = given_;
@@ -51,6 +50,12 @@ std::uint32_t Balance::look(const Look& now) {
   if (blocked_looks_ != 0 && --blocked_looks_ == 0) blocked_ = 0;
   if (!take_back(rate, full)) follow(lean());
   return shown();
+}
+
+void Balance::forget_gathered() {
+  gpu_.forget();
+  cpu_.forget();
+  since_ns_ = since_batches_ = since_shortages_ = 0;
 }
 
 /// False: one side has everything, as the other one cannot be used. One that comes back begins with
@@ -75,10 +80,7 @@ bool Balance::follow_usable(const Look& now) {
 bool Balance::gather(const Look& now) {
   const std::optional<Look> before = std::exchange(before_, now);
   if (!before || now.time_ns <= before->time_ns || now.shortages < before->shortages) return false;
-  const auto grows = [](const Side& a, const Side& b) {
-    return b.batches >= a.batches && b.ns >= a.ns;
-  };
-  if (!grows(before->gpu, now.gpu) || !grows(before->cpu, now.cpu)) return false;
+  if (now.gpu.batches < before->gpu.batches || now.cpu.batches < before->cpu.batches) return false;
   const auto add = [](Gathered& side, const Side& a, const Side& b) {
     side.batches += b.batches - a.batches;
     side.ns += b.ns - a.ns;
@@ -96,8 +98,9 @@ bool Balance::gather(const Look& now) {
 bool Balance::judge(Gathered& side, std::uint32_t share, std::uint64_t other_did,
                     std::uint32_t rest) {
   if (side.batches >= kBatchesLeast) {
-    side.time_ns = static_cast<double>(side.ns) / static_cast<double>(side.batches);
-    side.batches = side.ns = 0;
+    const auto ns = static_cast<double>(std::max<std::int64_t>(side.ns, 0));
+    side.time_ns = ns / static_cast<double>(side.batches);
+    side.forget();
     return true;
   }
   const std::uint64_t awaited = rest == 0 ? 0 : other_did * share / rest;
@@ -211,7 +214,7 @@ std::uint32_t Balance::shown() {
   }
   Gathered& asked = percent_ == 0 ? gpu_ : cpu_;
   if (++probe_ < probe_every_) {
-    asked.batches = asked.ns = 0;
+    asked.forget();
     return given_;
   }
   return given_ = percent_ == 0 ? 1 : kWhole - 1;

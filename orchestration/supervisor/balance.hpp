@@ -39,7 +39,7 @@ class Balance {
   struct Side {
     bool usable = false;
     std::uint64_t batches = 0;
-    std::uint64_t ns = 0;  ///< that they were in the stage, all together
+    std::int64_t ns = 0;  ///< that they were in the stage, all together; may shrink by roundings
   };
   struct Look {
     Side gpu, cpu;
@@ -55,7 +55,12 @@ class Balance {
 
  private:
   struct Gathered {
-    std::uint64_t batches = 0, ns = 0;
+    std::uint64_t batches = 0;
+    std::int64_t ns = 0;
+    void forget() {
+      batches = 0;
+      ns = 0;
+    }
     std::optional<double>
         time_ns;  ///< of a batch, when it was known last; infinite: none came back
   };
@@ -64,6 +69,7 @@ class Balance {
     double batches = 0;  ///< a second, both sides
   };
 
+  void forget_gathered();
   bool gather(const Look& now);
   bool follow_usable(const Look& now);
   static bool judge(Gathered& side, std::uint32_t share, std::uint64_t other_did,

@@ -47,16 +47,15 @@ Sum beside(const Plan& plan, const StatusView& status, std::uint32_t group) {
   return sum;
 }
 
-/// All batches that have left the group's stages, computed by a device or in its place. A device's
-/// own histogram is a part of that: from its worker to its answer.
-Sum through(const Plan& plan, const StatusView& status, std::uint32_t group) {
+/// Batches of the group's stages. `by_device`: as its devices have answered them, from worker to
+/// answer; else all that have left the stages, computed by a device or in its place.
+Sum through(const Plan& plan, const StatusView& status, std::uint32_t group, bool by_device) {
   Sum sum;
   for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) {
     if (plan.stages[stage].group != group) continue;
     for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
-      if (plan.actors[actor].kind != ActorKind::kGpu) {
-        add(status.stage_latency(actor, stage), sum);
-      }
+      const bool is_device = plan.actors[actor].kind == ActorKind::kGpu;
+      if (is_device == by_device) add(status.stage_latency(actor, stage), sum);
     }
   }
   return sum;
@@ -107,18 +106,18 @@ std::vector<NamedCount> Balancing::shares() const {
   return shares;
 }
 
-/// First what has been done beside it: what is done between both looks counts for the GPU, never as
-/// less than none.
+/// How long a batch of the GPU was in the stage, waits included, no process counts apart: it is the
+/// time of all of them without that of those beside it.
 Balance::Look Balancing::read(const Group& group, Clock::time_point now) const {
   const Sum cpu = beside(plan_, *view_, group.number);
-  const Sum all = through(plan_, *view_, group.number);
+  const Sum all = through(plan_, *view_, group.number, false);
   Balance::Look look;
   look.cpu = {.usable = has_worker(plan_.groups[group.number].stand_in),
               .batches = cpu.batches,
-              .ns = cpu.ns};
+              .ns = static_cast<std::int64_t>(cpu.ns)};
   look.gpu = {.usable = group.gpu == Why::kNone,
-              .batches = all.batches - std::min(all.batches, cpu.batches),
-              .ns = all.ns - std::min(all.ns, cpu.ns)};
+              .batches = through(plan_, *view_, group.number, true).batches,
+              .ns = static_cast<std::int64_t>(all.ns - cpu.ns)};
   look.shortages = shortages(plan_, *view_);
   look.time_ns =
       static_cast<std::uint64_t>(std::chrono::nanoseconds(now.time_since_epoch()).count());

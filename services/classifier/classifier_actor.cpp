@@ -200,7 +200,8 @@ void ClassifierActor::pass_on(std::uint32_t slot, const Batch& batch, std::uint8
     context_.counter(Counter::kPacketsOut) += batch.count - fates_of(batch).not_sent;
   }
   const Plan& plan = *context_.plan;
-  if (plan.stages[stage].group != plan.actors[context_.me.actor].group) {
+  const bool beside = plan.stages[stage].group != plan.actors[context_.me.actor].group;
+  if (beside && !is_stand_in(*batch.header)) {
     ++context_.counter(Counter::kStandInBatches);
     if (ticks != 0) stand_in_ticks_ = ticks;  // those that are not timed count like it
     context_.counter(Counter::kStandInTime) += stand_in_ticks_;

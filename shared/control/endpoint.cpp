@@ -251,8 +251,8 @@ std::optional<ControlBody> ControlClient::answer_within(std::uint64_t id,
 ControlBody ControlClient::request(ControlBody body, std::chrono::milliseconds timeout,
                                    const std::function<bool()>& is_there) {
   const std::string asked = message_name(body);
-  std::uint64_t id = ask(body, is_there ? std::min(timeout, kLastWords) : timeout);
   Patience patience(timeout);
+  std::uint64_t id = ask(body, is_there ? std::min(timeout, kLastWords) : timeout);
   bool gone = false;
   while ((id != 0 || (is_there && !sockets_->refused)) && !gone) {
     const auto left = patience.left();

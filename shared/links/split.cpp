@@ -13,8 +13,9 @@ Split::Split(const ActorContext& context) : context_(context) {
   }
 }
 
+/// Two at a time: those that were done behind an older one would be as many lines of other cores.
 bool Split::has_room(Group& group) noexcept {
-  while (group.count != 0) {
+  for (int looks = 2; looks != 0 && group.count != 0; --looks) {
     const Held& oldest = group.held[group.first];
     const std::uint64_t holder =
         context_.segment.slot(oldest.slot).gpu_holder.load(std::memory_order_relaxed);
@@ -30,7 +31,7 @@ bool Split::gpu_is_next(std::uint32_t number) noexcept {
   group.credit += group.measured == nullptr ? group.offload : measured_offload(*group.measured);
   if (group.credit < kOffloadWhole) return false;
   group.credit -= kOffloadWhole;
-  return group.count < group.held.size() || has_room(group);
+  return has_room(group);
 }
 
 void Split::at_gpu(std::uint32_t number, std::uint32_t slot, std::uint64_t holder) noexcept {
