@@ -90,7 +90,8 @@ def telemetry_pid(run_dir):
 def wait_until(condition, seconds, what):
     """Polls until the condition gives something true, which is returned. `what` is awaited: a text,
     or what gives one at the end. Of the time between two polls no more than MOST counts: what is
-    awaited may have stood still as well, and a command that asks for it too."""
+    awaited may have stood still as well, and a command that asks for it too; a tenth of `seconds`
+    where that is more, as a command that gives up late is no such one."""
     left = seconds
     while True:
         before = time.monotonic()
@@ -100,4 +101,4 @@ def wait_until(condition, seconds, what):
         if left <= 0:
             raise AssertionError(f"after {seconds} s: not {what() if callable(what) else what}")
         time.sleep(POLL)
-        left -= min(time.monotonic() - before, MOST)
+        left -= min(time.monotonic() - before, max(MOST, seconds / 10))

@@ -127,6 +127,7 @@ FlowBatch::Translated FlowBatch::translate(std::uint32_t flow, const FlowTuple& 
   Beginning& one = beginning(flow);
   const std::uint32_t least_s = translated_seconds_min(one.tuple, one.own, settings_->timeouts);
   one.deadline_s = std::max(one.deadline_s, static_cast<std::uint32_t>(now_ms_ / 1000) + least_s);
+  one.own.translated = 1;
   switch (insert(one, answer).what) {
     case FlowTable::Inserted::kNew:
       return Translated::kDone;
@@ -146,7 +147,7 @@ void FlowBatch::keep(std::uint32_t flow) noexcept {
 void FlowBatch::prolong(std::uint32_t flow) noexcept {
   const FlowOwn& is = own(flow);
   std::uint32_t seconds = tcp_timeout_s(is.tcp, settings_->timeouts.tcp);
-  if (is.nat != 0) {
+  if (is.translated != 0) {
     seconds = std::max(seconds, translated_seconds_min(tuple(flow, 0), is, settings_->timeouts));
   }
   const std::uint32_t deadline_s = static_cast<std::uint32_t>(now_ms_ / 1000) + seconds;

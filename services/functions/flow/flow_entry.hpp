@@ -50,7 +50,8 @@ struct FlowOwn {
   /// Of the one that translates numbers of TCP (`firewall`). 1: both sides count what direction 1
   /// sends from different beginnings; `tcp` is as direction 0 counts.
   std::uint8_t renumbered : 1;
-  std::uint8_t spare : 6;
+  std::uint8_t translated : 1;  ///< 1: its tuples are not each other reversed
+  std::uint8_t spare : 5;
   std::uint8_t tcp_flags[2];  ///< all that packets of direction d had
   // Of others.
   std::uint32_t nat;  ///< `nat`; 0: not translated

@@ -216,7 +216,7 @@ void FlowTracker::write(std::uint32_t flow, std::uint8_t direction, const FlowOw
 
 std::uint32_t FlowTracker::timeout_s(const FlowTuple& tuple, const FlowOwn& own) const noexcept {
   const std::uint32_t seconds = usual_s(tuple.protocol, own, settings_.timeouts);
-  if (own.nat == 0) return seconds;
+  if (own.translated == 0) return seconds;
   return std::max(seconds, translated_seconds_min(tuple, own, settings_.timeouts));
 }
 

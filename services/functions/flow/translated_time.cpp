@@ -15,7 +15,7 @@ constexpr std::uint16_t kWellKnownPorts = 1024;
 
 std::uint32_t of_udp(const FlowTuple& tuple, const FlowOwn& own, const FlowTimeouts& timeouts,
                      const FlowTimeouts& defaults) noexcept {
-  if (std::min(tuple.source_port, tuple.destination_port) < kWellKnownPorts) return 0;
+  if (own.answered == 0 && tuple.destination_port < kWellKnownPorts) return 0;
   const bool is_default = own.answered != 0 ? timeouts.udp_stream_s == defaults.udp_stream_s
                                             : timeouts.udp_s == defaults.udp_s;
   return is_default ? kUdpSeconds : 0;

@@ -46,6 +46,7 @@ AsSent::~AsSent() { restore(); }
 void AsSent::save() noexcept {
   const Batch& batch = call_.batch;
   const auto bytes = batch.bytes(packet_);
+  was_renumbered_ = call_.flows->is_renumbered(packet_);
   offset_ = batch.offset[packet_];
   length_ = batch.length[packet_];
   saved_ = std::min(bytes.size(), kHeadBytesMax);
@@ -60,6 +61,7 @@ void AsSent::restore() noexcept {
   const std::int32_t back = std::int32_t{length_} - std::int32_t{batch.length[packet_]};
   if (back != 0) batch.grow_back(packet_, back);
   std::copy_n(head_.begin(), saved_, batch.bytes(packet_).begin());
+  if (was_renumbered_) call_.flows->note_renumbered(packet_);
   saved_ = 0;
 }
 

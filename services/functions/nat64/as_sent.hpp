@@ -40,6 +40,7 @@ class AsSent {
   std::uint16_t packet_;
   bool known_ = true;
   std::uint16_t offset_ = 0, length_ = 0;
+  bool was_renumbered_ = false;
   std::size_t saved_ = 0;  ///< bytes of head_; 0: nothing has changed
   std::array<std::byte, kHeadBytesMax> head_;
 };

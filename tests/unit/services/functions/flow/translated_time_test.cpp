@@ -11,22 +11,22 @@ namespace {
 
 std::uint32_t least_of(std::uint8_t protocol, const FlowTimeouts& timeouts,
                        TcpState state = TcpState::kNone, bool answered = false,
-                       std::uint16_t port = 5000) {
+                       std::uint16_t port = 5000, std::uint16_t from = 40000) {
   FlowOwn own{};
   own.answered = answered ? 1 : 0;
   own.tcp.state = static_cast<std::uint8_t>(state);
-  FlowTuple tuple{.source_port = 40000, .destination_port = port, .protocol = protocol};
-  const std::uint32_t seconds = translated_seconds_min(tuple, own, timeouts);
-  EXPECT_EQ(translated_seconds_min(reversed(tuple), own, timeouts), seconds);
-  return seconds;
+  const FlowTuple tuple{.source_port = from, .destination_port = port, .protocol = protocol};
+  return translated_seconds_min(tuple, own, timeouts);
 }
 
 TEST(TranslatedTime, IsWhatRfcsAskOfANat) {
   const FlowTimeouts usual;
   for (const bool answered : {false, true}) {
     EXPECT_EQ(least_of(ip_protocol::kUdp, usual, TcpState::kNone, answered), 120u);
-    EXPECT_EQ(least_of(ip_protocol::kUdp, usual, TcpState::kNone, answered, 53), 0u);
+    EXPECT_EQ(least_of(ip_protocol::kUdp, usual, TcpState::kNone, answered, 5000, 500), 120u);
   }
+  EXPECT_EQ(least_of(ip_protocol::kUdp, usual, TcpState::kNone, false, 53), 0u);
+  EXPECT_EQ(least_of(ip_protocol::kUdp, usual, TcpState::kNone, true, 53), 120u);
   EXPECT_EQ(least_of(ip_protocol::kIcmp, usual), 60u);
   EXPECT_EQ(least_of(ip_protocol::kIcmpv6, usual), 60u);
   EXPECT_EQ(least_of(ip_protocol::kSctp, usual), 0u);
