@@ -21,7 +21,7 @@ inline constexpr std::uint8_t kTurn = 2;
 inline constexpr std::uint32_t kHost = 0x0a000005, kOther = 0x0a000006, kServer = 0xc0000209,
                                kPublic = 0xcb007101, kFixed = 0xcb007105;
 
-/// A packet of UDP; of TCP with SYN; or a question of ICMP (source_port) or its answer.
+/// A packet of UDP; of TCP with SYN, or with SYN and ACK where it answers; or a question of ICMP (source_port) or its answer.
 struct Sent {
   std::uint32_t source = kHost, destination = kServer;
   std::uint16_t source_port = 5000, destination_port = 53;
@@ -40,7 +40,11 @@ struct Sent {
     Frame bytes = builder.build();
     wire_bytes::put32(bytes, 26, source);
     wire_bytes::put32(bytes, 30, destination);
-    if (protocol == 6) wire_bytes::put8(bytes, 47, 2);
+    if (protocol == 6) {
+      wire_bytes::put32(bytes, 38, 0);  // sequence
+      wire_bytes::put32(bytes, 42, answers ? 1 : 0);
+      wire_bytes::put8(bytes, 47, answers ? 0x12 : 2);
+    }
     if (protocol == 1) {
       wire_bytes::put16(bytes, 34, answers ? 0 : 0x0800);
       wire_bytes::put16(bytes, 38, answers ? destination_port : source_port);
