@@ -85,6 +85,12 @@ std::array<std::uint32_t, 2> starts_of(const Stream* stream) noexcept {
   return {stream->side[0].start, stream->side[1].start};
 }
 
+/// It is what the lane's state says.
+bool fits(const CachedFlow& flow, const FlowRecord& record, const Stream* stream) noexcept {
+  return flow.id == record.id && flow.position == positions_of(stream) &&
+         flow.start == starts_of(stream);
+}
+
 }  // namespace
 
 FlowWatch::FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history,
@@ -105,10 +111,7 @@ CachedFlow& FlowWatch::ready(const WatchedPacket& packet, IdsTables& tables,
   const Stream* const stream = tables.streams.find(packet.tuple);
   const auto positions = positions_of(stream);
   if (CachedFlow* const there = cache_.find(packet.tuple)) {
-    if (there->id == record.id && there->position == positions &&
-        there->start == starts_of(stream)) {
-      return *there;
-    }
+    if (fits(*there, record, stream)) return *there;
   }
   CachedFlow& flow = cache_.begin(packet.tuple);
   flow.id = record.id;
@@ -288,6 +291,20 @@ FlowRules* FlowWatch::rules_of(const FlowTuple& tuple, std::uint8_t direction) n
 }
 
 void FlowWatch::forget(const FlowTuple& tuple) noexcept { cache_of(tuple).forget(tuple); }
+
+bool FlowWatch::is_kept(const FlowTuple& tuple, const IdsTables& tables) noexcept {
+  const FlowRecord* const record = tables.records.find(tuple);
+  if (!reads_apps_ || record == nullptr || record->is_over != 0) return true;
+  const Stream* const stream = tables.streams.find(tuple);
+  if (stream == nullptr) return true;
+  const CachedFlow* const there = cache_.find(tuple);
+  if (there != nullptr && fits(*there, *record, stream)) return true;
+  for (std::uint8_t direction = 0; direction < 2; ++direction) {
+    const KeptBytes kept(tables.streams, *stream, direction, record->settled[direction]);
+    if (!kept.is_whole()) return false;
+  }
+  return true;
+}
 
 void FlowWatch::note_rest(const FlowTuple& tuple, const IdsTables& tables, IdsLog& log) noexcept {
   CachedFlow* const flow = cache_.find(tuple);

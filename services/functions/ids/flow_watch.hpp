@@ -69,6 +69,9 @@ class FlowWatch {
   /// Of a flow of TCP; null: nothing is known of it. Good until the next read(), end() or forget().
   FlowRules* rules_of(const FlowTuple& tuple, std::uint8_t direction) noexcept;
   void forget(const FlowTuple& tuple) noexcept;
+  /// Of a flow of TCP, a packet of which is dropped by itself behind read(): its parser goes on at
+  /// the next one, as what is known of it fits or can be made anew; or it had none.
+  bool is_kept(const FlowTuple& tuple, const IdsTables& tables) noexcept;
   /// The flow ends: notes transactions of it that are not through, if this worker has read them.
   void note_rest(const FlowTuple& tuple, const IdsTables& tables, IdsLog& log) noexcept;
   /// Flows whose parsers were lost: what they were in the middle of was not kept.

@@ -180,32 +180,15 @@ class Ids final : public Function {
            tables->streams.find(*seen.tuple) != nullptr;
   }
 
-  bool is_put_together(const PacketHeaders& headers) const noexcept {
-    return headers.fragment && settings_.fragments == FragmentUse::kAssemble;
-  }
-
-  /// No rule can see what it carries, or of which flow it is.
-  bool hides(const Seen& seen) const noexcept {
-    const PacketHeaders& headers = seen.headers;
-    if (chain_breaks_off(headers)) return true;
-    const bool has_ports = ip_protocol::has_ports(headers.protocol);
-    if (seen.layer == Seen::Layer::kDatagram && has_ports && !seen.has_flow) return true;
-    if (is_put_together(headers)) {
-      return has_ports && headers.first_fragment && headers.payload_offset == 0;
-    }
-    return headers.fragment && headers.protocol != kTcp &&
-           settings_.fragments == FragmentUse::kDrop;
-  }
-
   void look(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
     PacketView view = view_of(call, seen);
     costs_.begin_packet(call, view);
-    if (hides(seen) && !settings_.only_watches) {
+    if (hides_what_it_carries(seen, settings_.fragments) && !settings_.only_watches) {
       hit(call, IdsCounter::kHidden);
       tell_drop(call, seen, EventDropReason::kHidden);
       return call.batch.drop(seen.packet, call.reason(IdsReason::kConflict));
     }
-    const bool is_part = is_put_together(seen.headers);
+    const bool is_part = is_put_together(seen.headers, settings_.fragments);
     const bool is_tcp = seen.headers.protocol == kTcp && !is_part;
     StreamTable* const table = tables == nullptr ? nullptr : &tables->streams;
     matched_.clear();
@@ -322,14 +305,14 @@ class Ids final : public Function {
                                 .log = &log_,
                                 .inner = seen.layer == Seen::Layer::kPacket ? nullptr : &view,
                                 .depth = seen.depth};
-    const IdsVerdict verdict = verdicts_.apply(call, alerted, view.tuple, memory_, matched_);
+    IdsVerdict verdict = verdicts_.apply(call, alerted, view.tuple, memory_, matched_);
     memory_.keep();
+    if (verdict.drops && verdict.of_flow == FlowFate::kNone && loses_parser(tables, seen)) {
+      verdict.of_flow = FlowFate::kDropped;
+    }
     if (verdict.of_flow != FlowFate::kNone) {  // nothing brings its transactions again
       if (seen.tuple != nullptr) log_.tell(call.events, seen.packet, *seen.tuple);
-      decide(tables, seen, verdict.of_flow);
-    }
-    if (verdict.of_flow == FlowFate::kDropped && is_of_batch(seen)) {
-      call.flows->keep(seen.flow.flow);
+      decide(call, tables, seen, verdict.of_flow);
     }
     if (verdict.drops) tell_drop(call, seen, EventDropReason::kRule, verdict.rule);
     const bool is_reset = verdict.resets && seen.layer == Seen::Layer::kPacket &&
@@ -341,7 +324,9 @@ class Ids final : public Function {
   }
 
   /// Without room for a record, each packet that brings the same is decided by itself.
-  void decide(IdsTables* tables, const Seen& seen, FlowFate fate) noexcept {
+  void decide(const FinishContext& call, IdsTables* tables, const Seen& seen,
+              FlowFate fate) noexcept {
+    if (fate == FlowFate::kDropped && is_of_batch(seen)) call.flows->keep(seen.flow.flow);
     FlowRecord* const record = memory_.need_record();
     if (record == nullptr || tables == nullptr || seen.tuple == nullptr) return;
     tables->records.change_fate(*record);
@@ -355,11 +340,18 @@ class Ids final : public Function {
     log_.drop(call, {seen.packet, direction_of(seen), reason, rule, seen.inner(), seen.headers});
   }
 
+  /// Where it is dropped by itself, nothing reads on what its flow carries: that would pass unseen.
+  bool loses_parser(const IdsTables* tables, const Seen& seen) noexcept {
+    return tables != nullptr && seen.tuple != nullptr && seen.headers.protocol == kTcp &&
+           !watch_.is_kept(*seen.tuple, *tables);
+  }
+
   /// Of packets without a connection each stands for itself: their sources may be made up.
   void drop_costly(const FinishContext& call, IdsTables* tables, const Seen& seen,
                    IdsCosts::Fate fate) noexcept {
-    if (fate == IdsCosts::Fate::kConnection && seen.headers.protocol == kTcp) {
-      decide(tables, seen, FlowFate::kDropped);
+    const bool is_tcp = seen.headers.protocol == kTcp;
+    if ((is_tcp && fate == IdsCosts::Fate::kConnection) || loses_parser(tables, seen)) {
+      decide(call, tables, seen, FlowFate::kDropped);
     }
     tell_drop(call, seen, EventDropReason::kHidden);
     call.batch.drop(seen.packet, call.reason(IdsReason::kCostly));

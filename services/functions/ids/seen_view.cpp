@@ -13,6 +13,21 @@ bool is_of_batch(const SeenPacket& seen) noexcept {
   return seen.has_flow && seen.layer != SeenPacket::Layer::kCarried;
 }
 
+bool is_put_together(const PacketHeaders& headers, FragmentUse use) noexcept {
+  return headers.fragment && use == FragmentUse::kAssemble;
+}
+
+bool hides_what_it_carries(const SeenPacket& seen, FragmentUse use) noexcept {
+  const PacketHeaders& headers = seen.headers;
+  if (chain_breaks_off(headers)) return true;
+  const bool has_ports = ip_protocol::has_ports(headers.protocol);
+  if (seen.layer == SeenPacket::Layer::kDatagram && has_ports && !seen.has_flow) return true;
+  if (is_put_together(headers, use)) {
+    return has_ports && headers.first_fragment && headers.payload_offset == 0;
+  }
+  return headers.fragment && headers.protocol != ip_protocol::kTcp && use == FragmentUse::kDrop;
+}
+
 FlowDirection direction_of(const SeenPacket& seen) noexcept {
   if (!seen.has_flow) return FlowDirection::kUnknown;
   return seen.flow.direction == 0 ? FlowDirection::kToServer : FlowDirection::kToClient;

@@ -8,6 +8,7 @@
 
 #include "services/functions/function.hpp"
 #include "services/functions/ids/detect/packet_view.hpp"
+#include "services/functions/ids/ids_settings.hpp"
 #include "services/functions/ids/overlap_policies.hpp"
 #include "services/functions/ids/packets/packet_layers.hpp"
 #include "services/functions/stream/stream_reader.hpp"
@@ -20,6 +21,12 @@ namespace millrace {
 
 /// Its flow is one of `flow`.
 bool is_of_batch(const SeenPacket& seen) noexcept;
+
+/// A part of a datagram that is put together.
+bool is_put_together(const PacketHeaders& headers, FragmentUse use) noexcept;
+
+/// No rule can see what it carries, or of which flow it is.
+bool hides_what_it_carries(const SeenPacket& seen, FragmentUse use) noexcept;
 
 /// Unknown: it has no flow.
 FlowDirection direction_of(const SeenPacket& seen) noexcept;

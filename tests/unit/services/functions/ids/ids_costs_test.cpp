@@ -101,6 +101,68 @@ TEST_F(IdsCostsTest, ADatagramThatCostsTooMuchIsDroppedByItself) {
   EXPECT_EQ(send(udp("what follows")), kPasses);
 }
 
+/// Where a packet that is dropped by itself would end the parser of its flow.
+class IdsLongBodyTest : public IdsCostsTest {
+ protected:
+  static constexpr char kDropsPage[] =
+      "drop http any any -> any any (http.uri; content:\"/secret\"; sid:10;)\n";
+
+  /// Sends a body of which more has been read than is kept.
+  void begin_body() {
+    open();
+    EXPECT_EQ(client("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n"), kPasses);
+    for (int i = 0; i < 40; ++i) {
+      EXPECT_EQ(client(std::string(1000, 'A')), kPasses);
+      EXPECT_EQ(server(""), kPasses);
+    }
+  }
+  /// Datagrams of made-up sources.
+  void use_up_worker() {
+    for (std::uint32_t source = 1; source < 300; ++source) {
+      Frame frame = FrameBuilder()
+                        .ipv4(17, 8 + kLetters)
+                        .udp(kLetters)
+                        .text(std::string(kLetters, 'a'))
+                        .build();
+      wire_bytes::put32(frame, 26, 0x0b000000 + source);
+      EXPECT_EQ(send(frame), kPasses);
+    }
+    EXPECT_GT(given_up(), 0u);
+  }
+};
+
+TEST_F(IdsLongBodyTest, APacketThatARuleDropsTakesItsConnectionWithIt) {
+  use(std::string(kDropsPage) + "drop tcp any any -> any 80 (dsize:3; content:\"bad\"; sid:1;)\n",
+      {{"history_kb", "1"}});
+  begin_body();
+  EXPECT_EQ(client("bad"), kByRule);
+  EXPECT_EQ(client(std::string(1000, 'A')), kByRule);
+  EXPECT_EQ(hits(IdsCounter::kDroppedFlow), 1u);
+  EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
+}
+
+TEST_F(IdsLongBodyTest, APacketWhoseFlowIsKeptIsDroppedByItself) {
+  use(std::string(kDropsPage) + "drop tcp any any -> any 80 (dsize:3; content:\"bad\"; sid:1;)\n");
+  open();
+  EXPECT_EQ(client("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"), kPasses);
+  EXPECT_EQ(client("bad"), kByRule);
+  EXPECT_EQ(client("works"), kPasses);
+  EXPECT_EQ(client("GET /secret HTTP/1.1\r\n\r\n"), kByRule);
+  EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
+}
+
+TEST_F(IdsLongBodyTest, APacketForWhichNothingIsLeftTakesItsConnectionWithIt) {
+  use(std::string(kDropsPage) + costly("drop") +
+          "alert udp any any -> any any (content:\"aaaa\"; "
+          "pcre:\"/[a-z]{1,60}[a-z]{1,50}\\d/\"; sid:2;)\n",
+      {{"history_kb", "1"}});
+  begin_body();
+  use_up_worker();
+  EXPECT_EQ(client(std::string(kLetters, 'a')), kCostly);
+  EXPECT_EQ(client("what follows"), kByRule);
+  EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
+}
+
 /// Bodies of 2.5 MB in 16 KB, until something does not pass.
 class IdsBombsTest : public IdsStage {
  protected:
