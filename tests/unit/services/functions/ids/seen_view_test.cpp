@@ -107,7 +107,7 @@ TEST(SeenView, ASegmentIsOfThePacketsFlow) {
   SeenCase seen(segment(false, kAck, 1, 2, "data"));
   OverlapPolicies overlaps;
   overlaps.add("solaris");
-  const FlowTuple tuple{.source_port = 7};
+  const FlowTuple tuple{.source_port = 7, .version = 4};
   seen.seen.flow.flow = kNoFlow;
   const TcpStreams::Segment without = segment_of(seen.call.context(), seen.seen, overlaps);
   EXPECT_EQ(without.tuple, nullptr);
