@@ -252,9 +252,7 @@ class Ids final : public Function {
       detector_.look_at_packet(view, memory_, matched_);
       detector_.conclude_packet(view, memory_, matched_);
     }
-    const IdsCosts::Fate fate = costs_.end_packet(call);
     if (!conclude(call, tables, seen, view)) return;
-    if (fate != IdsCosts::Fate::kPasses) return drop_costly(call, tables, seen, fate);
     if (view.is_unread && !settings_.only_watches) return drop_for(call, seen, taken.counter);
     if (tables == nullptr || seen.tuple == nullptr) return;
     if (taken.fate == TcpStreams::Fate::kOffered &&
@@ -289,13 +287,12 @@ class Ids final : public Function {
       view.app = watch_.protocol_of(*seen.tuple, memory_.record());
     }
     detector_.look_at_packet(view, memory_, matched_);
-    const IdsCosts::Fate fate = costs_.end_packet(call);
-    const bool passes = conclude(call, tables, seen, view);
-    if (passes && fate != IdsCosts::Fate::kPasses) drop_costly(call, tables, seen, fate);
+    conclude(call, tables, seen, view);
     if (seen.tuple != nullptr) log_.tell(call.events, seen.packet, *seen.tuple);
   }
 
-  /// What the rules that have matched do. True: the packet passes, and its flow is looked at on.
+  /// What the rules that have matched do, and what was given up. True: the packet passes, and its
+  /// flow is looked at on.
   bool conclude(const FinishContext& call, IdsTables* tables, const Seen& seen,
                 const PacketView& view) noexcept {
     const AlertedPacket alerted{.packet = seen.packet,
@@ -305,8 +302,13 @@ class Ids final : public Function {
                                 .log = &log_,
                                 .inner = seen.layer == Seen::Layer::kPacket ? nullptr : &view,
                                 .depth = seen.depth};
+    const IdsCosts::Verdict costs = costs_.end_packet(call);
     IdsVerdict verdict = verdicts_.apply(call, alerted, view.tuple, memory_, matched_);
     memory_.keep();
+    if (!verdict.drops && costs.drops(verdict.pass)) {
+      drop_costly(call, tables, seen, costs.fate);
+      return false;
+    }
     if (verdict.drops && verdict.of_flow == FlowFate::kNone && loses_parser(tables, seen)) {
       verdict.of_flow = FlowFate::kDropped;
     }

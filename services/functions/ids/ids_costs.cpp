@@ -29,16 +29,17 @@ void IdsCosts::begin_packet(const FinishContext& call, const PacketView& packet)
 }
 
 /// A rule that only alerts takes nothing from a verdict. One that changes flowbits may: rules that
-/// drop ask for them.
-IdsCosts::Fate IdsCosts::end_packet(const FinishContext& call) noexcept {
+/// drop ask for them. Any rule may be one of a body.
+IdsCosts::Verdict IdsCosts::end_packet(const FinishContext& call) noexcept {
   const GivenUp given_up = detector_.take_given_up();
   const bool has_lost_body = budget_.share().has_lost_body();
   const std::uint32_t count = given_up.looks + (has_lost_body ? 1 : 0);
   for (std::uint32_t i = 0; i < count; ++i) call.counters.hit(counter_);
   if (!drops_ || (!given_up.may_drop && !given_up.may_change && !has_lost_body)) {
-    return Fate::kPasses;
+    return {};
   }
-  return budget_.share().is_own_fault() ? Fate::kConnection : Fate::kPacket;
+  const Fate fate = budget_.share().is_own_fault() ? Fate::kConnection : Fate::kPacket;
+  return {fate, has_lost_body ? 0 : given_up.first};
 }
 
 }  // namespace millrace

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "services/functions/function.hpp"
@@ -25,6 +26,15 @@ class IdsCosts {
     kConnection,  ///< likewise, and all that follows in its connection: by its own fault
   };
 
+  struct Verdict {
+    Fate fate = Fate::kPasses;
+    std::uint32_t first = UINT32_MAX;  ///< signature from which on verdicts are not known
+    /// `pass`: the signature by which the packet passes, if one says so.
+    bool drops(std::optional<std::uint32_t> pass) const noexcept {
+      return fate != Fate::kPasses && first < pass.value_or(UINT32_MAX);
+    }
+  };
+
   /// `detector` is borrowed, and takes its units from here on. `drops`: rules may. `counter`: that
   /// of IdsCounter::kGivenUp.
   IdsCosts(Detector& detector, std::span<const Signature> signatures, bool drops,
@@ -38,7 +48,7 @@ class IdsCosts {
   /// In front of everything that is looked at with a packet.
   void begin_packet(const FinishContext& call, const PacketView& packet) noexcept;
   /// Behind all looks: counts what was given up.
-  Fate end_packet(const FinishContext& call) noexcept;
+  Verdict end_packet(const FinishContext& call) noexcept;
 
  private:
   Detector& detector_;

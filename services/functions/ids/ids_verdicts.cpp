@@ -128,6 +128,7 @@ IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& pa
       if (rule.is_of_flow()) verdict.of_flow = FlowFate::kDropped;
     }
     if (signature.action == RuleAction::kPass) {
+      verdict.pass = rule.signature;
       if (rule.is_of_flow() && !verdict.drops) verdict.of_flow = FlowFate::kPassed;
       break;
     }

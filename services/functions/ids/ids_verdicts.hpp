@@ -27,6 +27,7 @@ struct IdsVerdict {
   bool drops = false;                  ///< the packet
   FlowFate of_flow = FlowFate::kNone;  ///< from now on
   std::optional<std::uint32_t> rule;   ///< the first signature that drops
+  std::optional<std::uint32_t> pass;   ///< the one that passes: those behind it do not count
 };
 
 struct IdsVerdictOptions {

@@ -41,6 +41,8 @@ struct GivenUp {
   std::uint32_t looks = 0;
   bool may_drop = false;    ///< of a rule with `drop` or `reject`
   bool may_change = false;  ///< of one that changes flowbits or xbits
+  /// The lowest number of a signature of either kind.
+  std::uint32_t first = UINT32_MAX;
 };
 
 /// One a worker. One thread.

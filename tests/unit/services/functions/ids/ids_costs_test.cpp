@@ -75,6 +75,25 @@ TEST_F(IdsCostsTest, ARuleThatSetsAFlowbitMayBeWhatAnotherDropsBy) {
   EXPECT_EQ(passing(kMany).second, kCostly);
 }
 
+TEST_F(IdsCostsTest, ARuleThatPassesCountsInItsOrder) {
+  Settings drops_first;
+  for (const char* action : {"drop", "reject", "pass", "alert"}) {
+    drops_first.emplace_back("action_order", action);
+  }
+  for (const char* of_packet : {"", "dsize:>1000; "}) {
+    const std::string passes =
+        std::string("pass tcp any any -> any 80 (content:\"let me\"; ") + of_packet + "sid:2;)\n";
+    for (const auto& [settings, due] : {std::pair{drops_first, kCostly}, {Settings{}, kPasses}}) {
+      hits_.clear();
+      use(costly("drop") + passes, settings);
+      open();
+      EXPECT_EQ(passing(kMany).second, kCostly);
+      open(40'001);
+      EXPECT_EQ(client(std::string(kLetters, 'a') + "let me", 40'001), due) << of_packet;
+    }
+  }
+}
+
 TEST_F(IdsCostsTest, WhatASourceHasComesBackWithTime) {
   use(costly("alert"));
   open();
