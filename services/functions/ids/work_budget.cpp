@@ -19,18 +19,19 @@ std::uint64_t unit_ns(const WorkBudget::Bound& bound) noexcept {
 
 }  // namespace
 
-std::uint64_t WorkBudget::Debt::owed_ns(const Bound& bound, std::uint64_t now_ns) const noexcept {
+std::uint64_t WorkBudget::Debt::owed_ns(std::uint64_t now_ns) const noexcept {
   const std::uint64_t owed = until_ns > now_ns ? until_ns - now_ns : 0;
-  return owed > bound.units_max * unit_ns(bound) ? 0 : owed;
+  return owed > kDebtNsMax ? 0 : owed;
 }
 
 std::uint32_t WorkBudget::Debt::left(const Bound& bound, std::uint64_t now_ns) const noexcept {
-  const std::uint64_t units = (owed_ns(bound, now_ns) + unit_ns(bound) - 1) / unit_ns(bound);
-  return bound.units_max - static_cast<std::uint32_t>(units);
+  const std::uint64_t units = (owed_ns(now_ns) + unit_ns(bound) - 1) / unit_ns(bound);
+  return bound.units_max -
+         static_cast<std::uint32_t>(std::min<std::uint64_t>(units, bound.units_max));
 }
 
 void WorkBudget::Debt::add(std::uint32_t units, const Bound& bound, std::uint64_t now_ns) noexcept {
-  until_ns = now_ns + owed_ns(bound, now_ns) + units * unit_ns(bound);
+  until_ns = now_ns + std::min(owed_ns(now_ns) + units * unit_ns(bound), kDebtNsMax);
 }
 
 WorkBudget::WorkBudget(WorkShare::Clock clock, const std::array<std::uint64_t, 2>& secret)
@@ -44,7 +45,7 @@ WorkBudget::Debt& WorkBudget::source_of(const Packet& packet) noexcept {
 
 void WorkBudget::begin_packet(const Packet& packet) noexcept {
   worker_.add(common_ - share_.common_left(), kWorker, packet_.now_ns);
-  if (const std::uint32_t taken = own_ - share_.own_left(); taken != 0) {
+  if (const std::uint32_t taken = own_ - share_.own_left() + share_.overdraft(); taken != 0) {
     Debt& source = source_of(packet_);
     source.add(taken, kSource, packet_.now_ns);
     busy_until_ns_ = std::max(busy_until_ns_, source.until_ns);

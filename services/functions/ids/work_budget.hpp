@@ -23,8 +23,9 @@ class WorkShare {
   static constexpr std::uint32_t kUnitsMax = 96;  ///< of any packet: about 10 ms
   static constexpr std::uint64_t kInflatedBytesOfUnit = 64u << 10, kNsOfUnit = 100'000;
   static constexpr std::uint64_t kFreeNs = 20'000;  ///< pieces of work that take less cost nothing
-  /// Of one piece of work, whatever the clock says: the kernel may have stopped the worker in it.
-  static constexpr std::uint64_t kUnitsOfPiece = 16;
+  /// Of one piece of work, and one for each kReadsOfUnit of it, whatever the clock says: the kernel
+  /// may have stopped the worker in it.
+  static constexpr std::uint64_t kUnitsOfPiece = 16, kReadsOfUnit = 1u << 16;
 
   using Clock = std::uint64_t (*)() noexcept;  ///< nanoseconds
   /// Without a clock a piece of work costs what it costs at least.
@@ -34,6 +35,7 @@ class WorkShare {
   void begin(std::uint32_t own, std::uint32_t common) noexcept {
     own_ = own;
     common_ = common;
+    overdraft_ = 0;
     has_run_out_ = is_own_fault_ = has_lost_body_ = false;
   }
   void begin(std::uint32_t own) noexcept { begin(own, own); }
@@ -51,13 +53,21 @@ class WorkShare {
   /// False: the packet has none of its own left, so not even a first search is made.
   bool may_search() const noexcept { return own_ != 0; }
   std::uint64_t now_ns() const noexcept { return clock_ == nullptr ? 0 : clock_(); }
-  /// A piece of work is done, which began at `since_ns`: takes its units, `least` or more, as far
-  /// as they are there.
-  void spend(std::uint64_t since_ns, std::uint32_t least) noexcept {
-    const std::uint64_t ns = std::min(now_ns() - since_ns, kUnitsOfPiece * kNsOfUnit);
+  /// A search that is done.
+  struct Piece {
+    std::uint64_t since_ns;   ///< it began
+    std::uint32_t least;      ///< units
+    std::uint64_t reads = 0;  ///< of bytes, at most: each from each place of a text
+  };
+  /// Takes its units, `least` or more; of those that are not there the packet's own are owed.
+  void spend(const Piece& piece) noexcept {
+    const std::uint64_t most = kUnitsOfPiece + piece.reads / kReadsOfUnit;
+    const std::uint64_t ns = std::min(now_ns() - piece.since_ns, most * kNsOfUnit);
     if (ns >= kFreeNs) rest_ns_ += ns;
-    const std::uint32_t units = std::max(least, static_cast<std::uint32_t>(rest_ns_ / kNsOfUnit));
+    const std::uint32_t units =
+        std::max(piece.least, static_cast<std::uint32_t>(rest_ns_ / kNsOfUnit));
     rest_ns_ %= kNsOfUnit;
+    overdraft_ += units - std::min(own_, units);
     own_ -= std::min(own_, units);
     common_ -= std::min(common_, units);
   }
@@ -66,6 +76,7 @@ class WorkShare {
 
   std::uint32_t left() const noexcept { return std::min(own_, common_); }
   std::uint32_t own_left() const noexcept { return own_; }
+  std::uint32_t overdraft() const noexcept { return overdraft_; }  ///< of its own
   std::uint32_t common_left() const noexcept { return common_; }
   bool has_run_out() const noexcept { return has_run_out_; }    ///< something was refused
   bool is_own_fault() const noexcept { return is_own_fault_; }  ///< there were too few of its own
@@ -74,6 +85,7 @@ class WorkShare {
  private:
   Clock clock_;
   std::uint32_t own_ = kUnitsMax, common_ = kUnitsMax;
+  std::uint32_t overdraft_ = 0;
   std::uint64_t rest_ns_ = 0;  ///< of a unit
   bool has_run_out_ = false, is_own_fault_ = false, has_lost_body_ = false;
 };
@@ -82,7 +94,7 @@ class WorkShare {
 /// that cost the usual. A packet of an established connection has its source's units for first
 /// searches also while the worker's are used up; others, whose sources may be made up, have not.
 /// Sources share kSources places by a keyed hash, and one that meets a place finds what is left
-/// there. One a worker, one thread; kept nowhere else: the worker that takes over begins with all
+/// there. What one search takes beyond what is there its source owes. One a worker, one thread; kept nowhere else: the worker that takes over begins with all
 /// of it.
 class WorkBudget {
  public:
@@ -92,6 +104,8 @@ class WorkBudget {
   };
   static constexpr Bound kWorker{512, 1024}, kSource{64, 256};
   static constexpr std::size_t kSources = 4096;  ///< a power of two
+  /// Longer than that nothing is owed.
+  static constexpr std::uint64_t kDebtNsMax = 60'000'000'000;
 
   /// `clock`: of share(). `secret`: of the hash. Throws where there is no source of random numbers.
   explicit WorkBudget(WorkShare::Clock clock,
@@ -112,7 +126,7 @@ class WorkBudget {
   /// Work that was taken, as the time at which it is earned.
   struct Debt {
     std::uint64_t until_ns = 0;
-    std::uint64_t owed_ns(const Bound& bound, std::uint64_t now_ns) const noexcept;
+    std::uint64_t owed_ns(std::uint64_t now_ns) const noexcept;
     std::uint32_t left(const Bound& bound, std::uint64_t now_ns) const noexcept;
     void add(std::uint32_t units, const Bound& bound, std::uint64_t now_ns) noexcept;
   };

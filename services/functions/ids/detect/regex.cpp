@@ -121,7 +121,7 @@ RegexMatch Regex::find(const RegexText& text, RegexScratch& scratch) const noexc
   }
   const std::uint64_t since_ns = scratch.share_->now_ns();
   int result = match(text, options, first, scratch);
-  scratch.share_->spend(since_ns, 0);
+  scratch.share_->spend({since_ns, 0, places * text.bytes.size()});
   if (result == PCRE2_ERROR_MATCHLIMIT && first.steps < RegexScratch::kMatchLimit) {
     result = match_in_pieces(text, options, scratch);
   }
@@ -143,6 +143,7 @@ int Regex::match_in_pieces(const RegexText& text, std::uint32_t options,
   std::size_t places = RegexScratch::kPieceMax;
   for (std::size_t from = text.from; from <= text.bytes.size();) {
     const Try one{from, places, steps_of(places)};
+    const std::uint64_t reads = places * text.bytes.size();
     if (scratch.share_->left() == 0) {
       scratch.give_up();
       return PCRE2_ERROR_MATCHLIMIT;
@@ -151,10 +152,10 @@ int Regex::match_in_pieces(const RegexText& text, std::uint32_t options,
     const int result = match(text, options, one, scratch);
     if (result == PCRE2_ERROR_MATCHLIMIT && one.steps < RegexScratch::kMatchLimit) {
       places /= RegexScratch::kPieceStep;
-      scratch.share_->spend(since_ns, 0);
+      scratch.share_->spend({since_ns, 0, reads});
       continue;
     }
-    scratch.share_->spend(since_ns, 1);
+    scratch.share_->spend({since_ns, 1, reads});
     // A match that bytes behind could make counts only where there is none further behind.
     const bool goes_on = result == PCRE2_ERROR_PARTIAL && (options & PCRE2_PARTIAL_SOFT) != 0;
     if (goes_on) found = result;

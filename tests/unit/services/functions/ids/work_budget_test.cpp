@@ -86,11 +86,11 @@ std::uint64_t test_clock() noexcept { return test_now_ns; }
 
 TEST(WorkBudget, APieceOfWorkCostsItsTimeWithinBounds) {
   WorkShare share(test_clock);
-  const auto cost = [&](std::uint64_t ns, std::uint32_t least) {
+  const auto cost = [&](std::uint64_t ns, std::uint32_t least, std::uint64_t reads = 0) {
     share.begin(20);
     const std::uint64_t since_ns = share.now_ns();
     test_now_ns += ns;
-    share.spend(since_ns, least);
+    share.spend({.since_ns = since_ns, .least = least, .reads = reads});
     return 20 - share.left();
   };
   EXPECT_EQ(cost(19'999, 0), 0u);
@@ -99,8 +99,36 @@ TEST(WorkBudget, APieceOfWorkCostsItsTimeWithinBounds) {
   EXPECT_EQ(cost(100'000, 3), 3u);
   EXPECT_EQ(cost(500'000, 3), 5u);
   EXPECT_EQ(cost(60'000'000'000, 0), 16u);
+  EXPECT_EQ(cost(60'000'000'000, 0, 2 * WorkShare::kReadsOfUnit), 18u);
+  EXPECT_EQ(share.overdraft(), 0u);
   EXPECT_EQ(cost(0, 30), 20u) << "no more than there are";
+  EXPECT_EQ(share.overdraft(), 10u);
   EXPECT_FALSE(share.has_run_out());
+}
+
+/// Takes a search of so many units; whether it was made.
+bool search_once(WorkBudget& budget, std::uint64_t now_ns, std::uint64_t units) {
+  budget.begin_packet({.source = numbered_source(1), .is_established = true, .now_ns = now_ns});
+  if (!budget.share().may_search()) return false;
+  const std::uint64_t since_ns = budget.share().now_ns();
+  test_now_ns += units * WorkShare::kNsOfUnit;
+  budget.share().spend(
+      {.since_ns = since_ns, .least = 0, .reads = units * WorkShare::kReadsOfUnit});
+  return true;
+}
+
+TEST(WorkBudget, ASourceOwesWhatASearchTakesBeyondWhatIsLeft) {
+  WorkBudget budget(test_clock, kSourcesLieApart);
+  // It has 256, and 64 more each second.
+  EXPECT_TRUE(search_once(budget, 0, 256 + 10 * 64));
+  for (const std::uint64_t tenths : {1, 40, 99, 100}) {
+    EXPECT_FALSE(search_once(budget, tenths * kSecondNs / 10, 0)) << tenths;
+  }
+  EXPECT_TRUE(search_once(budget, 10 * kSecondNs + kSecondNs / 64, 0));
+  // Of more than it can earn in a minute the rest is forgotten.
+  EXPECT_TRUE(search_once(budget, 100 * kSecondNs, 1'000'000));
+  EXPECT_FALSE(search_once(budget, 155 * kSecondNs, 0));
+  EXPECT_TRUE(search_once(budget, 157 * kSecondNs, 0));
 }
 
 TEST(WorkBudget, AClockThatGoesBackForgetsWhatIsOwed) {
