@@ -27,7 +27,7 @@ struct HttpExchange {
   std::array<std::uint64_t, 2> end{};       ///< with has_end, in the stream: behind its last byte
   std::array<std::string, 2> raw_headers;   ///< until they are put
   std::array<std::uint64_t, 2> inflated{};  ///< bytes of a compressed body so far
-  std::array<std::uint64_t, 2> paid{};      ///< of them, those that units of work were taken for
+  std::array<std::uint64_t, 2> beyond{};    ///< of them, those that are beyond what pages have
   std::array<bool, 2> has_file{};
   std::optional<MultipartReader> multipart;
 };

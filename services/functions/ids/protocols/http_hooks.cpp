@@ -108,7 +108,8 @@ int HttpParser::Hooks::request_headers(htp_tx_t* tx) {
 }
 
 /// Pages inflate to some twenty times their bytes. What a body has beyond kInflatedOfByte for each
-/// byte costs units of work. False: none are left for it, or were for one before.
+/// byte costs units of work, but for a first unit of each connection: there may be many bodies in
+/// a segment. False: none are left for it, or were for one before.
 bool HttpParser::Hooks::pays(std::uint64_t body_bytes, HttpParser& parser, HttpExchange& exchange,
                              std::uint8_t direction) {
   constexpr std::uint64_t kUnit = WorkShare::kInflatedBytesOfUnit;
@@ -117,15 +118,20 @@ bool HttpParser::Hooks::pays(std::uint64_t body_bytes, HttpParser& parser, HttpE
     work->lose_body();
     return false;
   }
-  const std::uint64_t free = body_bytes * kInflatedOfByte + exchange.paid[direction] + kUnit;
-  if (work == nullptr || exchange.inflated[direction] <= free) return true;
-  const std::uint64_t units = (exchange.inflated[direction] - free + kUnit - 1) / kUnit;
+  const std::uint64_t usual = body_bytes * kInflatedOfByte, inflated = exchange.inflated[direction];
+  std::uint64_t& beyond = exchange.beyond[direction];
+  if (work == nullptr || inflated <= usual + beyond) return true;
+  parser.inflated_ += inflated - usual - beyond;
+  beyond = inflated - usual;
+  const std::uint64_t free = parser.paid_ + kUnit;
+  if (parser.inflated_ <= free) return true;
+  const std::uint64_t units = (parser.inflated_ - free + kUnit - 1) / kUnit;
   if (!work->take(static_cast<std::uint32_t>(units))) {
     parser.has_lost_body_ = true;
     work->lose_body();
     return false;
   }
-  exchange.paid[direction] += units * kUnit;
+  parser.paid_ += units * kUnit;
   return true;
 }
 

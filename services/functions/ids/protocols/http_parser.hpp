@@ -92,9 +92,12 @@ class HttpParser final : public AppParser {
   std::uint32_t since_renewal_ = 0;  ///< transactions that libhtp's connection has had
   bool has_finished_ = false;        ///< a message, since settle()
   bool is_done_ = false;
-  bool is_dangling_ = false;         ///< a request is made for a response that has none
-  bool is_http_0_9_ = false;         ///< no further request follows
-  bool wants_renewal_ = false;       ///< libhtp waits for what the parser knows
+  bool is_dangling_ = false;    ///< a request is made for a response that has none
+  bool is_http_0_9_ = false;    ///< no further request follows
+  bool wants_renewal_ = false;  ///< libhtp waits for what the parser knows
+  // Of all bodies, beyond what pages have.
+  std::uint64_t inflated_ = 0;       ///< bytes
+  std::uint64_t paid_ = 0;           ///< of them, those that units of work were taken for
   bool has_lost_body_ = false;       ///< one inflated to too much: others are not inflated either
   bool out_of_memory_ = false;       ///< in a hook, which must not throw
   TransactionSink* sink_ = nullptr;  ///< during read() and end()

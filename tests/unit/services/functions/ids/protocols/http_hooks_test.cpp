@@ -105,5 +105,25 @@ TEST(HttpHooks, APageTakesNone) {
   EXPECT_FALSE(share.has_lost_body());
 }
 
+TEST(HttpHooks, ManySmallBodiesTakeWhatOneDoes) {
+  constexpr std::size_t kRuns = 240, kBytes = 1 + kRuns * DeflatedText::kRunBytes, kAnswers = 20;
+  const std::string body = DeflatedText::letters(kRuns), answer = deflated_answer(body);
+  ASSERT_LT(kBytes, WorkShare::kInflatedBytesOfUnit);
+  const std::size_t costly = kAnswers * (kBytes - body.size() * 32);
+  const std::size_t units = costly / WorkShare::kInflatedBytesOfUnit;
+  std::string requests, answers;
+  for (std::size_t i = 0; i < kAnswers; ++i) {
+    requests += "GET / HTTP/1.1\r\n\r\n";
+    answers += answer;
+  }
+  WorkShare share;
+  share.begin(WorkShare::kUnitsMax);
+  HttpRun http({.work = &share});
+  http.request(requests).response(answers);
+  EXPECT_GT(units, 10u);
+  EXPECT_EQ(WorkShare::kUnitsMax - share.left(), units);
+  EXPECT_FALSE(share.has_lost_body());
+}
+
 }  // namespace
 }  // namespace millrace
