@@ -182,7 +182,7 @@ class Ids final : public Function {
 
   void look(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
     PacketView view = view_of(call, seen);
-    costs_.begin_packet(call, view);
+    costs_.begin_packet(call, view, is_of_batch(seen));
     if (hides_what_it_carries(seen, settings_.fragments) && !settings_.only_watches) {
       hit(call, IdsCounter::kHidden);
       tell_drop(call, seen, EventDropReason::kHidden);

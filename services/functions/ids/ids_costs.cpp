@@ -21,9 +21,12 @@ IdsCosts::IdsCosts(Detector& detector, std::span<const Signature> signatures, bo
   detector.use(budget_.share());
 }
 
-void IdsCosts::begin_packet(const FinishContext& call, const PacketView& packet) noexcept {
-  const bool is_established = packet.is_established && packet.headers.protocol == ip_protocol::kTcp;
+void IdsCosts::begin_packet(const FinishContext& call, const PacketView& packet,
+                            bool is_of_batch) noexcept {
+  const bool is_established =
+      is_of_batch && packet.is_established && packet.headers.protocol == ip_protocol::kTcp;
   budget_.begin_packet({.source = packet.tuple.source,
+                        .peer = packet.tuple.destination,
                         .is_established = is_established,
                         .now_ns = call.facts.now_ns});
 }

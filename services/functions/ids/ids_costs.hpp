@@ -45,8 +45,9 @@ class IdsCosts {
     limits.work = &budget_.share();
     return limits;
   }
-  /// In front of everything that is looked at with a packet.
-  void begin_packet(const FinishContext& call, const PacketView& packet) noexcept;
+  /// In front of everything that is looked at with a packet. `is_of_batch`: its flow is one of
+  /// `flow`; connections in tunnels may be made up by one end of the tunnel.
+  void begin_packet(const FinishContext& call, const PacketView& packet, bool is_of_batch) noexcept;
   /// Behind all looks: counts what was given up.
   Verdict end_packet(const FinishContext& call) noexcept;
 

@@ -39,7 +39,10 @@ WorkBudget::WorkBudget(WorkShare::Clock clock, const std::array<std::uint64_t, 2
 
 WorkBudget::Debt& WorkBudget::source_of(const Packet& packet) noexcept {
   const auto [first, last] = std::bit_cast<std::array<std::uint64_t, 2>>(packet.source);
-  const std::array<std::uint64_t, 3> words = {first, last, packet.is_established ? 1u : 0u};
+  const Ipv6Bytes peer = packet.is_established ? packet.peer : Ipv6Bytes{};
+  const auto [peer_first, peer_last] = std::bit_cast<std::array<std::uint64_t, 2>>(peer);
+  const std::array<std::uint64_t, 5> words = {first, last, peer_first, peer_last,
+                                              packet.is_established ? 1u : 0u};
   return sources_[siphash13(words, secret_) & (kSources - 1)];
 }
 

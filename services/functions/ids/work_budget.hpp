@@ -93,6 +93,8 @@ class WorkShare {
 /// Units by time, of a worker and of each source: so the rest of the worker's time is for packets
 /// that cost the usual. A packet of an established connection has its source's units for first
 /// searches also while the worker's are used up; others, whose sources may be made up, have not.
+/// Of established connections a source is one for each receiver: so what a server sends to one of
+/// its clients takes nothing from what it sends to others.
 /// Sources share kSources places by a keyed hash, and one that meets a place finds what is left
 /// there. What one search takes beyond what is there its source owes. One a worker, one thread; kept nowhere else: the worker that takes over begins with all
 /// of it.
@@ -113,6 +115,7 @@ class WorkBudget {
 
   struct Packet {
     Ipv6Bytes source;      ///< its address
+    Ipv6Bytes peer;        ///< that of its receiver
     bool is_established;   ///< of TCP: such a source is not made up
     std::uint64_t now_ns;  ///< if it goes back by more than what can be owed, that is forgotten
   };

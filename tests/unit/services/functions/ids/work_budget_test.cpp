@@ -24,9 +24,11 @@ Ipv6Bytes numbered_source(std::uint8_t number) {
 
 /// Takes up to so many; how many it got.
 std::uint32_t take_units(WorkBudget& budget, std::uint8_t source, std::uint64_t now_ns,
-                         std::uint32_t wanted, bool is_established = true) {
-  budget.begin_packet(
-      {.source = numbered_source(source), .is_established = is_established, .now_ns = now_ns});
+                         std::uint32_t wanted, bool is_established = true, std::uint8_t peer = 0) {
+  budget.begin_packet({.source = numbered_source(source),
+                       .peer = numbered_source(peer),
+                       .is_established = is_established,
+                       .now_ns = now_ns});
   std::uint32_t got = 0;
   while (got < wanted && budget.share().take(1)) ++got;
   EXPECT_EQ(budget.share().has_run_out(), got < wanted);
@@ -65,6 +67,15 @@ TEST(WorkBudget, AllSourcesTogetherHaveWhatTheWorkerHas) {
     got += take_units(budget, source, kSecondNs / 2, 96);
   }
   EXPECT_EQ(got, 256u);
+}
+
+TEST(WorkBudget, AServerHasItsOwnForEachOfItsClients) {
+  WorkBudget budget(nullptr, kSourcesLieApart);
+  for (int i = 0; i < 3; ++i) take_units(budget, 1, 0, 96, true, 2);
+  EXPECT_EQ(take_units(budget, 1, 0, 1, true, 2), 0u);
+  EXPECT_EQ(take_units(budget, 1, 0, 96, true, 3), 96u);
+  for (int i = 0; i < 3; ++i) take_units(budget, 1, 0, 96, false, 4);
+  EXPECT_EQ(take_units(budget, 1, 0, 1, false, 5), 0u) << "both may be made up";
 }
 
 TEST(WorkBudget, AShareTakesAllOrNothing) {
@@ -108,7 +119,8 @@ TEST(WorkBudget, APieceOfWorkCostsItsTimeWithinBounds) {
 
 /// Takes a search of so many units; whether it was made.
 bool search_once(WorkBudget& budget, std::uint64_t now_ns, std::uint64_t units) {
-  budget.begin_packet({.source = numbered_source(1), .is_established = true, .now_ns = now_ns});
+  budget.begin_packet(
+      {.source = numbered_source(1), .peer = {}, .is_established = true, .now_ns = now_ns});
   if (!budget.share().may_search()) return false;
   const std::uint64_t since_ns = budget.share().now_ns();
   test_now_ns += units * WorkShare::kNsOfUnit;
