@@ -59,8 +59,7 @@ void WorkBudget::begin_packet(const Packet& packet) noexcept {
   const std::uint32_t left = is_quiet ? kSource.units_max : source_of(packet).left(kSource, now_ns);
   common_ = worker_.left(kWorker, now_ns);
   own_ = std::min(WorkShare::kUnitsMax, left);
-  if (!packet.is_established) own_ = std::min(own_, common_);
-  share_.begin(own_, common_);
+  share_.begin(own_, common_, packet.is_established);
 }
 
 }  // namespace millrace

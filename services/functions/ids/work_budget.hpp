@@ -32,7 +32,9 @@ class WorkShare {
   explicit WorkShare(Clock clock = nullptr) : clock_(clock) {}
 
   /// `own`: units of the packet. `common`: those that all packets share; the same unless said.
-  void begin(std::uint32_t own, std::uint32_t common) noexcept {
+  /// `is_established`: as of WorkBudget::Packet.
+  void begin(std::uint32_t own, std::uint32_t common, bool is_established = true) noexcept {
+    is_established_ = is_established;
     own_ = own;
     common_ = common;
     overdraft_ = 0;
@@ -50,8 +52,9 @@ class WorkShare {
     common_ -= units;
     return true;
   }
-  /// False: the packet has none of its own left, so not even a first search is made.
-  bool may_search() const noexcept { return own_ != 0; }
+  /// False: the packet has none of its own left, so not even a first search is made; nor where all
+  /// are used up and it is of no established connection.
+  bool may_search() const noexcept { return (is_established_ ? own_ : left()) != 0; }
   std::uint64_t now_ns() const noexcept { return clock_ == nullptr ? 0 : clock_(); }
   /// A search that is done.
   struct Piece {
@@ -78,8 +81,9 @@ class WorkShare {
   std::uint32_t own_left() const noexcept { return own_; }
   std::uint32_t overdraft() const noexcept { return overdraft_; }  ///< of its own
   std::uint32_t common_left() const noexcept { return common_; }
-  bool has_run_out() const noexcept { return has_run_out_; }    ///< something was refused
-  bool is_own_fault() const noexcept { return is_own_fault_; }  ///< there were too few of its own
+  bool has_run_out() const noexcept { return has_run_out_; }  ///< something was refused
+  /// There were too few of its own; false of packets whose sources may be made up.
+  bool is_own_fault() const noexcept { return is_established_ && is_own_fault_; }
   bool has_lost_body() const noexcept { return has_lost_body_; }
 
  private:
@@ -87,6 +91,7 @@ class WorkShare {
   std::uint32_t own_ = kUnitsMax, common_ = kUnitsMax;
   std::uint32_t overdraft_ = 0;
   std::uint64_t rest_ns_ = 0;  ///< of a unit
+  bool is_established_ = true;
   bool has_run_out_ = false, is_own_fault_ = false, has_lost_body_ = false;
 };
 

@@ -46,7 +46,10 @@ TEST(WorkBudget, APacketHasAShareAndASourceHasMore) {
   EXPECT_EQ(take_units(budget, 1, 0, 1), 0u);
   EXPECT_TRUE(budget.share().is_own_fault());
   EXPECT_EQ(take_units(budget, 2, 0, 1000), 96u) << "another source";
-  EXPECT_EQ(take_units(budget, 1, 0, 1000, false), 96u) << "packets that may be made up";
+  for (const std::uint32_t left : {96u, 96u, 64u, 0u}) {
+    EXPECT_EQ(take_units(budget, 1, 0, 1000, false), left) << "packets that may be made up";
+    EXPECT_FALSE(budget.share().is_own_fault());
+  }
   EXPECT_EQ(take_units(budget, 1, kSecondNs / 64 - 1, 1), 0u);
   EXPECT_EQ(take_units(budget, 1, kSecondNs / 64, 2), 1u);
   EXPECT_EQ(take_units(budget, 1, 5 * kSecondNs, 1000), 96u);
@@ -62,6 +65,7 @@ TEST(WorkBudget, AllSourcesTogetherHaveWhatTheWorkerHas) {
   EXPECT_TRUE(budget.share().may_search());
   EXPECT_EQ(take_units(budget, 201, 0, 96, false), 0u);
   EXPECT_FALSE(budget.share().may_search()) << "its source may be made up";
+  EXPECT_FALSE(budget.share().is_own_fault());
   got = 0;
   for (std::uint8_t source = 0; source < 200; ++source) {
     got += take_units(budget, source, kSecondNs / 2, 96);
