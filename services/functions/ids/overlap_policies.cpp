@@ -50,8 +50,8 @@ void OverlapPolicies::put(const Prefix& prefix, const std::string& value) {
 }
 
 void OverlapPolicies::add(const std::string& value) {
-  if (prefixes_.size() >= kPrefixesMax) {
-    throw refusal_of(value, "there are more than " + std::to_string(kPrefixesMax) + " of them");
+  if (++values_ > kValuesMax) {
+    throw refusal_of(value, "there are more than " + std::to_string(kValuesMax) + " of them");
   }
   const std::size_t equals = value.find('=');
   const std::string name = equals == value.npos ? value : value.substr(equals + 1);

@@ -16,7 +16,7 @@ namespace millrace {
 /// Setting `overlaps`: which version of overlapping bytes hosts keep, by their addresses.
 class OverlapPolicies {
  public:
-  static constexpr std::size_t kPrefixesMax = 256;
+  static constexpr std::size_t kValuesMax = 256;
 
   /// "SYSTEM", of all hosts that no other one names, or "PREFIX=SYSTEM". Throws Error that names
   /// the key.
@@ -33,6 +33,7 @@ class OverlapPolicies {
   };
   void put(const Prefix& prefix, const std::string& value);
 
+  std::size_t values_ = 0;
   std::vector<Prefix> prefixes_;  ///< one that is within another stands in front of it
 };
 

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <string>
 
 #include "shared/base/error.hpp"
@@ -76,6 +77,12 @@ TEST(OverlapPolicies, SayWhatIsWrong) {
   }
   EXPECT_EQ(refusal_of_overlaps(many),
             "overlaps is '10.0.128.0=bsd': there are more than 256 of them");
+  many.back() = "linux";
+  EXPECT_EQ(refusal_of_overlaps(many), "overlaps is 'linux': there are more than 256 of them");
+  many.erase(many.begin());
+  EXPECT_EQ(refusal_of_overlaps(many), "");
+  std::ranges::reverse(many);
+  EXPECT_EQ(refusal_of_overlaps(many), "") << "one for all hosts is one";
 }
 
 using OverlapPoliciesTest = IdsStage;
