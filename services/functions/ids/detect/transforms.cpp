@@ -89,10 +89,11 @@ void digest(std::string_view in, const EVP_MD* kind, std::string& out) noexcept 
   out.assign(reinterpret_cast<const char*>(bytes.data()), length);
 }
 
-/// A text that does not match stays as it is.
+/// A text that does not match stays as it is. Of one that cannot be looked at nothing is left.
 void leave_group(std::string_view in, const Regex& regex, RegexScratch& scratch,
                  std::string& out) noexcept {
   const RegexMatch match = regex.find({.bytes = std::as_bytes(std::span(in))}, scratch);
+  if (match.found == RegexMatch::Found::kFailed) return out.clear();
   const bool is_found = match.found == RegexMatch::Found::kYes && match.group_begin != kNotFound;
   out = is_found ? in.substr(match.group_begin, match.group_end - match.group_begin) : in;
 }

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "services/functions/ids/work_budget.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -31,6 +32,22 @@ std::string hex_of(const std::string& bytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   return hex;
+}
+
+TEST(Transforms, OfATextThatCannotBeLookedAtNothingIsLeft) {
+  const std::vector<Transform> steps = {{TransformKind::kPcre, "(b)"}};
+  const Transforms transforms{steps};
+  TransformScratch scratch;
+  RegexScratch regex_scratch;
+  WorkShare share;
+  regex_scratch.use(share);
+  const std::string text = "abc";
+  for (const std::uint32_t units : {1u, 0u}) {
+    share.begin(units);
+    const BufferValue result =
+        transforms.apply({.bytes = std::as_bytes(std::span(text))}, scratch, regex_scratch);
+    EXPECT_EQ(result.bytes.size(), units);
+  }
 }
 
 // RFC 1321, A.5; RFC 3174, 7.3; FIPS 180-2, B.1.
