@@ -99,10 +99,10 @@ class WorkShare {
 /// that cost the usual. A packet of an established connection has its source's units for first
 /// searches also while the worker's are used up; others, whose sources may be made up, have not.
 /// Of established connections a source is one for each receiver: so what a server sends to one of
-/// its clients takes nothing from what it sends to others.
-/// Sources share kSources places by a keyed hash, and one that meets a place finds what is left
-/// there. What one search takes beyond what is there its source owes. One a worker, one thread; kept nowhere else: the worker that takes over begins with all
-/// of it.
+/// its clients takes nothing from what it sends to others. Sources share kSources places by a keyed
+/// hash, and one that meets a place finds what is left there. What one search takes beyond what is
+/// there its source owes. One a worker, one thread; kept nowhere else: the worker that takes over
+/// begins with all of it.
 class WorkBudget {
  public:
   struct Bound {

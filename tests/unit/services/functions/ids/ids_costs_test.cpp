@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "services/functions/ids/detect/prefilter.hpp"
+#include "services/functions/ids/seen_view.hpp"
 #include "tests/unit/services/functions/ids/ids_stage.hpp"
 #include "tests/unit/services/functions/ids/protocols/deflated.hpp"
 #include "tests/unit/services/functions/packet_call.hpp"
@@ -183,6 +186,27 @@ TEST_F(IdsLongBodyTest, APacketForWhichNothingIsLeftTakesItsConnectionWithIt) {
   EXPECT_EQ(client(std::string(kLetters, 'a')), kCostly);
   EXPECT_EQ(client("what follows"), kByRule);
   EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
+}
+
+TEST(IdsCosts, AConnectionInATunnelMayBeMadeUp) {
+  PacketCall call({segment(false, kAck, 1, 2, "data")});
+  const std::vector<Signature> none;
+  const std::vector<std::byte> built = build_prefilter(none);
+  Detector detector(none, built);
+  IdsCosts costs(detector, none, true, 0);
+  WorkShare* const share = costs.bounded({}).work;
+  SeenPacket seen;
+  seen.frame = call.batch.bytes(0);
+  seen.headers = parse_headers(seen.frame);
+  seen.has_flow = true;
+  seen.flow.state = FlowState::kEstablished;
+  seen.layer = SeenPacket::Layer::kCarried;
+  const PacketView view = view_of(call.context(), seen);
+  for (const bool is_of_batch : {true, false}) {
+    costs.begin_packet(call.context(), view, is_of_batch);
+    EXPECT_FALSE(share->take(WorkShare::kUnitsMax + 1));
+    EXPECT_EQ(share->is_own_fault(), is_of_batch);
+  }
 }
 
 /// Bodies of 2.5 MB in 16 KB, until something does not pass.
