@@ -306,7 +306,7 @@ class Ids final : public Function {
     IdsVerdict verdict = verdicts_.apply(call, alerted, view.tuple, memory_, matched_);
     memory_.keep();
     if (!verdict.drops && costs.drops(verdict.pass)) {
-      drop_costly(call, tables, seen, costs.fate);
+      drop_costly(call, tables, seen, costs.fate, view.payload.empty());
       return false;
     }
     if (verdict.drops && verdict.of_flow == FlowFate::kNone && loses_parser(tables, seen)) {
@@ -348,11 +348,13 @@ class Ids final : public Function {
            !watch_.is_kept(*seen.tuple, *tables);
   }
 
-  /// Of packets without a connection each stands for itself: their sources may be made up.
+  /// Of packets without a connection each stands for itself: their sources may be made up. One that
+  /// brings nothing has ended a stream, and the next one that acknowledges it would not.
   void drop_costly(const FinishContext& call, IdsTables* tables, const Seen& seen,
-                   IdsCosts::Fate fate) noexcept {
+                   IdsCosts::Fate fate, bool is_empty) noexcept {
     const bool is_tcp = seen.headers.protocol == kTcp;
-    if ((is_tcp && fate == IdsCosts::Fate::kConnection) || loses_parser(tables, seen)) {
+    if ((is_tcp && (fate == IdsCosts::Fate::kConnection || is_empty)) ||
+        loses_parser(tables, seen)) {
       decide(call, tables, seen, FlowFate::kDropped);
     }
     tell_drop(call, seen, EventDropReason::kHidden);

@@ -176,6 +176,22 @@ TEST_F(IdsLongBodyTest, APacketWhoseFlowIsKeptIsDroppedByItself) {
   EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
 }
 
+TEST_F(IdsLongBodyTest, AnEndForWhichNothingIsLeftTakesItsConnectionWithIt) {
+  use("drop tcp-stream any any -> any 80 (content:\"aaaa\"; "
+      "pcre:\"/[a-z]{1,60}[a-z]{1,50}\\d/\"; content:!\"zzz\"; distance:0; within:60; sid:1;)\n"
+      "alert udp any any -> any any (content:\"aaaa\"; "
+      "pcre:\"/[a-z]{1,60}[a-z]{1,50}\\d/\"; sid:2;)\n");
+  open();
+  const std::string text = std::string(1000, 'a') + "\nab1";
+  EXPECT_EQ(client(text), kPasses);
+  const std::uint32_t at = first_ + 1 + static_cast<std::uint32_t>(text.size());
+  EXPECT_EQ(send(segment(false, kFin | kAck, at, kServer + 1)), kPasses);
+  use_up_worker();
+  const Frame end = segment(true, kAck, kServer + 1, at + 1);
+  EXPECT_EQ(send(end), kCostly);
+  EXPECT_EQ(send(end), kByRule) << "nothing looks at the end once more";
+}
+
 TEST_F(IdsLongBodyTest, APacketForWhichNothingIsLeftTakesItsConnectionWithIt) {
   use(std::string(kDropsPage) + costly("drop") +
           "alert udp any any -> any any (content:\"aaaa\"; "
