@@ -46,8 +46,8 @@ class LaneUndoLog {
     store<std::uint32_t>(kOverflowAt, 0);
     store(kBatchAt, word_of(stream, sequence));
   }
-  /// The batch that has begun last: another number than that of any other batch of the lane. 0: none
-  /// has, or there is no log.
+  /// The batch that has begun last: another number than that of any other batch of the lane. 0:
+  /// none has, or there is no log.
   std::uint64_t batch() const noexcept { return lines_ == 0 ? 0 : load<std::uint64_t>(kBatchAt); }
   /// Bytes [at, at + bytes) of the state are about to change. A line may be kept more than once.
   void keep(std::size_t at, std::size_t bytes) const noexcept {

@@ -15,8 +15,8 @@
 /// what it says at that moment.
 ///
 /// What is still at the GPU the producer sees by the slots' `gpu_holder`, which the acceptor or
-/// recovery takes away: oldest first, so it reads two lines a batch at most. A batch that is done before an
-/// older one counts until that one is done. Allocates at construction only.
+/// recovery takes away: oldest first, so it reads two lines a batch at most. A batch that is done
+/// before an older one counts until that one is done. Allocates at construction only.
 
 namespace millrace {
 

@@ -21,7 +21,8 @@ inline constexpr std::uint8_t kTurn = 2;
 inline constexpr std::uint32_t kHost = 0x0a000005, kOther = 0x0a000006, kServer = 0xc0000209,
                                kPublic = 0xcb007101, kFixed = 0xcb007105;
 
-/// A packet of UDP; of TCP with SYN, or with SYN and ACK where it answers; or a question of ICMP (source_port) or its answer.
+/// A packet of UDP; of TCP with SYN, or with SYN and ACK where it answers; or a question of ICMP
+/// (source_port) or its answer.
 struct Sent {
   std::uint32_t source = kHost, destination = kServer;
   std::uint16_t source_port = 5000, destination_port = 53;
