@@ -31,6 +31,7 @@ using test::WatchedTopology;
 TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
   Plan plan = test::small_plan();
   plan.ports[0] = {.name = "lan", .device = "dpdk"};
+  plan.groups[1].spill = 16;  // it shares its batches
   plan.events = PlanEvents{};
   plan.functions.push_back({.name = "track",
                             .type = "flow",
@@ -40,6 +41,7 @@ TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
                             .settings = {{"inside", "lan"}, {"pool", "203.0.113.1"}},
                             .counter_count = kPoolCounterCount});
   const test::TestFolder run_dir;
+  plan.functions[1].type = "ids";  // whose counters have names
   plan.functions[1].image = run_dir.path("ids.image");
   write_signature_names(names_beside_image(plan.functions[1].image), std::vector<Signature>(1));
   const WatchedTopology watched(plan);
