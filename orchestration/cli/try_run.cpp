@@ -14,6 +14,7 @@
 #include "orchestration/cli/same_place.hpp"
 #include "orchestration/cli/try_settings.hpp"
 #include "services/functions/builder/build_image.hpp"
+#include "services/functions/ids/work_clock.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/nearest.hpp"
@@ -179,6 +180,7 @@ void TryRun::make_runner() {
                        .reason_numbers = reason_numbers(reasons_, tried.traits->reasons),
                        .rewrites = tried.traits->rewrites});
   }
+  work_clock::stop();
   runner_ = std::make_unique<StageRunner>(members);
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "shared/base/clock.hpp"
+#include "services/functions/ids/work_clock.hpp"
 #include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
@@ -17,7 +17,7 @@ IdsCosts::IdsCosts(Detector& detector, std::span<const Signature> signatures, bo
                                                    signature.action == RuleAction::kReject;
                                           })),
       counter_(counter),
-      budget_(monotonic_ns) {
+      budget_(work_clock::now_ns) {
   detector.use(budget_.share());
 }
 
