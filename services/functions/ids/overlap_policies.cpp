@@ -26,15 +26,16 @@ Error refusal_of(const std::string& value, const std::string& why) {
 
 /// `value`: that it is of.
 AddressRange range_of(std::string_view prefix, const std::string& value) {
-  const Error refusal = refusal_of(value, "'" + std::string(prefix) + "' is no address or network");
+  const std::string why = "'" + std::string(prefix) + "' is no address or network";
   // Lists, ranges and names are of rules.
-  if (prefix.find_first_not_of("0123456789abcdefABCDEF.:/") != prefix.npos) throw refusal;
+  if (prefix.find_first_not_of("0123456789abcdefABCDEF.:/") != prefix.npos)
+    throw refusal_of(value, why);
   try {
     const AddressSet read = read_rule_addresses(prefix, {});
-    if (read.ranges.size() != 1) throw refusal;
+    if (read.ranges.size() != 1) throw refusal_of(value, why);
     return read.ranges.front();
   } catch (const RuleRefused&) {
-    throw refusal;
+    throw refusal_of(value, why);
   }
 }
 

@@ -8,11 +8,9 @@
 namespace millrace {
 namespace {
 
-constexpr auto distance = sequence_distance;
-
 bool is_acknowledged(const StreamSegment& segment, std::uint32_t end) noexcept {
   const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
-  return segment.is_picked_up || (acknowledged && distance(end, *acknowledged) >= 0);
+  return segment.is_picked_up || (acknowledged && sequence_distance(end, *acknowledged) >= 0);
 }
 
 /// Of `count` bytes from `sequence` on: those that the receiver has, and does not look at again. A
@@ -20,7 +18,7 @@ bool is_acknowledged(const StreamSegment& segment, std::uint32_t end) noexcept {
 std::uint32_t acknowledged_of(const StreamSegment& segment, std::uint32_t sequence,
                               std::uint32_t count) noexcept {
   const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
-  const std::int32_t seen = acknowledged ? distance(sequence, *acknowledged) : 0;
+  const std::int32_t seen = acknowledged ? sequence_distance(sequence, *acknowledged) : 0;
   return seen <= 0 ? 0 : std::min(count, static_cast<std::uint32_t>(seen));
 }
 
@@ -39,18 +37,18 @@ void keep_tail(StreamTable& table, StreamSide& side, std::uint32_t reference,
 std::uint32_t take_out(StreamTable& table, StreamSide& side, std::uint32_t before,
                        const SegmentExtent& extent) noexcept {
   const auto cut = [&](std::uint32_t reference) -> StreamBlock& {
-    if (distance(extent.end, table.block(reference)->end()) > 0) {
+    if (sequence_distance(extent.end, table.block(reference)->end()) > 0) {
       keep_tail(table, side, reference, extent.end);
     }
     return table.change_block(reference);
   };
   const StreamBlock* const first = table.block(before);
-  if (first != nullptr && distance(extent.begin, first->end()) > 0) {
+  if (first != nullptr && sequence_distance(extent.begin, first->end()) > 0) {
     StreamBlock& block = cut(before);
     block.bytes = extent.begin - block.sequence;
   }
   std::uint32_t reference = first == nullptr ? side.first : first->next;
-  while (reference != 0 && distance(table.block(reference)->sequence, extent.end) > 0) {
+  while (reference != 0 && sequence_distance(table.block(reference)->sequence, extent.end) > 0) {
     StreamBlock& block = cut(reference);
     block.sequence = extent.begin;
     block.bytes = 0;
@@ -87,13 +85,13 @@ SegmentSpans::Found SegmentSpans::find(const StreamTable& table, const StreamSid
   const std::uint32_t first = table.block_at(side, segment.sequence);
   Place place{.segment = segment, .before = first};
   place.go_on(table, first);
-  if (place.block == nullptr || distance(segment.sequence, place.block->end()) <= 0) {
+  if (place.block == nullptr || sequence_distance(segment.sequence, place.block->end()) <= 0) {
     place.go_on(table, place.block == nullptr ? side.first : place.block->next);
   }
   while (place.at < bytes) {
     std::uint32_t end = bytes;
-    if (place.block != nullptr && distance(place.block->sequence, segment.end()) > 0) {
-      const std::int32_t until = distance(segment.sequence, place.block->sequence);
+    if (place.block != nullptr && sequence_distance(place.block->sequence, segment.end()) > 0) {
+      const std::int32_t until = sequence_distance(segment.sequence, place.block->sequence);
       end = static_cast<std::uint32_t>(std::max(until, static_cast<std::int32_t>(place.at)));
     }
     const Found found = end > place.at ? take_missing(place, end) : take_kept(table, place);
@@ -106,7 +104,7 @@ SegmentSpans::Found SegmentSpans::find(const StreamTable& table, const StreamSid
 /// Nothing is kept of the bytes up to `end`.
 SegmentSpans::Found SegmentSpans::take_missing(Place& place, std::uint32_t end) noexcept {
   const StreamSegment& segment = place.segment;
-  const std::int32_t old = distance(place.sequence(), next_);
+  const std::int32_t old = sequence_distance(place.sequence(), next_);
   const std::uint32_t read =
       old <= 0 ? place.at : std::min(end, place.at + static_cast<std::uint32_t>(old));
   if (read > place.at && segment.overlaps == OverlapPolicy::kNone &&
@@ -132,7 +130,7 @@ SegmentSpans::Found SegmentSpans::take_kept(const StreamTable& table, Place& pla
     if (!is_same) return Found::kConflict;
   } else {
     if (place.looked_at > kLookedAtMax) return Found::kTooMany;
-    const std::int32_t read = std::max(distance(sequence, next_), std::int32_t(seen));
+    const std::int32_t read = std::max(sequence_distance(sequence, next_), std::int32_t(seen));
     const std::uint32_t from = static_cast<std::uint32_t>(std::max(read, 0));
     const SegmentExtent& waits = block.segment;
     const SegmentExtent comes = segment.extent();
@@ -140,7 +138,7 @@ SegmentSpans::Found SegmentSpans::take_kept(const StreamTable& table, Place& pla
     if (from < count && !is_repeated && counts_instead(segment.overlaps, waits, comes)) {
       const std::uint32_t before = skip + from == 0 ? block.before : place.reference;
       if (!add({before, place.at + from, place.at + count, true})) return Found::kTooMany;
-      blocks_needed_ += distance(segment.end(), block.end()) > 0 ? 1 : 0;
+      blocks_needed_ += sequence_distance(segment.end(), block.end()) > 0 ? 1 : 0;
     }
   }
   place.at += count;
@@ -167,7 +165,7 @@ bool SegmentSpans::appends(const StreamTable& table, const StreamSegment& segmen
   const StreamBlock* const block = table.block(span.before);
   const std::uint32_t sequence = segment.sequence + span.begin;
   if (block == nullptr || block->end() != sequence || span.replaces) return false;
-  return segment.overlaps == OverlapPolicy::kNone || distance(sequence, next_) >= 0;
+  return segment.overlaps == OverlapPolicy::kNone || sequence_distance(sequence, next_) >= 0;
 }
 
 void SegmentSpans::count_blocks(const StreamTable& table, const StreamSegment& segment) noexcept {
