@@ -76,7 +76,7 @@ void LaneBatches::find_sequences() {
 /// Lanes in turn have packets of one sequence: what any of them has sealed comes before what none
 /// has, and in which lane it was is not known any more.
 void LaneBatches::share_positions() noexcept {
-  for (std::uint16_t feed = 0; feed < paths_.feed_count(); ++feed) {
+  for (std::uint32_t feed = 0; feed < paths_.feed_count(); ++feed) {
     if (!paths_.choice_of(feed).in_turn()) continue;
     std::uint64_t wanted = 0;
     for (const Lane& lane : lanes_)

@@ -28,8 +28,8 @@ class PathLanes {
   std::uint32_t open_max() const noexcept { return open_max_; }
   /// One path, without a filter.
   bool take_all() const noexcept { return feeds_.size() == 1 && feeds_.front().filter.empty(); }
-  LaneChoice& choice_of(std::uint16_t feed) noexcept { return feeds_[feed].choice; }
-  const LaneChoice& choice_of(std::uint16_t feed) const noexcept { return feeds_[feed].choice; }
+  LaneChoice& choice_of(std::uint32_t feed) noexcept { return feeds_[feed].choice; }
+  const LaneChoice& choice_of(std::uint32_t feed) const noexcept { return feeds_[feed].choice; }
   std::uint32_t feed_count() const noexcept { return static_cast<std::uint32_t>(feeds_.size()); }
 
   /// The lane of the first path whose filter takes the packet.
