@@ -7,9 +7,9 @@
 
 #include "shared/base/clock.hpp"
 
-/// The clock by which WorkShare measures work. `millrace try` stops it in its process: otherwise the
-/// alerts of a capture would depend on what else the host does. A search then takes what its pieces
-/// take at least.
+/// The clock by which WorkShare measures work. `millrace try` stops it in its process: otherwise
+/// the alerts of a capture would depend on what else the host does. A search then takes what its
+/// pieces take at least.
 
 namespace millrace::work_clock {
 
