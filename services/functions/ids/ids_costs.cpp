@@ -4,18 +4,16 @@
 
 #include <algorithm>
 
+#include "services/functions/ids/detect/rule_effects.hpp"
 #include "services/functions/ids/work_clock.hpp"
 #include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
+
 IdsCosts::IdsCosts(Detector& detector, std::span<const Signature> signatures, bool drops,
                    std::size_t counter)
     : detector_(detector),
-      drops_(drops && std::ranges::any_of(signatures,
-                                          [](const Signature& signature) {
-                                            return signature.action == RuleAction::kDrop ||
-                                                   signature.action == RuleAction::kReject;
-                                          })),
+      drops_(drops && std::ranges::any_of(signatures, blocks)),
       counter_(counter),
       budget_(work_clock::now_ns) {
   detector.use(budget_.share());
@@ -37,10 +35,9 @@ IdsCosts::Verdict IdsCosts::end_packet(const FinishContext& call) noexcept {
   const GivenUp given_up = detector_.take_given_up();
   const bool has_lost_body = budget_.share().has_lost_body();
   const std::uint32_t count = given_up.looks + (has_lost_body ? 1 : 0);
-  for (std::uint32_t i = 0; i < count; ++i) call.counters.hit(counter_);
-  if (!drops_ || (!given_up.may_drop && !given_up.may_change && !has_lost_body)) {
-    return {};
-  }
+  if (count == 0) return {};
+  call.counters.hit(counter_, count);
+  if (!drops_ || (given_up.first == GivenUp::kNone && !has_lost_body)) return {};
   const Fate fate = budget_.share().is_own_fault() ? Fate::kConnection : Fate::kPacket;
   return {fate, has_lost_body ? 0 : given_up.first};
 }

@@ -34,10 +34,6 @@ bool suppresses(const RuleSuppression& suppression, const FlowTuple& tuple) noex
   return false;
 }
 
-bool blocks(const Signature& signature) noexcept {
-  return signature.action == RuleAction::kDrop || signature.action == RuleAction::kReject;
-}
-
 }  // namespace
 
 IdsVerdicts::IdsVerdicts(std::span<const Signature> signatures,

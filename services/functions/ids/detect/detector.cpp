@@ -120,12 +120,7 @@ Look Detector::Parts::look_at_value(const CompiledRule& rule, const BufferMatche
   if (scratch.take_given_up() == 0) return found;
   const Signature& signature = *rule.signature;
   ++given_up.looks;
-  const bool may_drop =
-      signature.action == RuleAction::kDrop || signature.action == RuleAction::kReject;
-  const bool may_change = changes_flowbits(signature);
-  given_up.may_drop |= may_drop;
-  given_up.may_change |= may_change;
-  if (may_drop || may_change) {
+  if (blocks(signature) || changes_flowbits(signature)) {
     const auto number = static_cast<std::uint32_t>(&rule - rules.data());
     given_up.first = std::min(given_up.first, number);
   }

@@ -39,10 +39,9 @@ inline constexpr std::uint64_t kNoTransaction = UINT64_MAX;
 /// Looks at rules that did not come to an end.
 struct GivenUp {
   std::uint32_t looks = 0;
-  bool may_drop = false;    ///< of a rule with `drop` or `reject`
-  bool may_change = false;  ///< of one that changes flowbits or xbits
-  /// The lowest number of a signature of either kind.
-  std::uint32_t first = UINT32_MAX;
+  /// The lowest number of a signature with `drop` or `reject`, or that changes flowbits or xbits.
+  std::uint32_t first = kNone;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
 };
 
 /// One a worker. One thread.

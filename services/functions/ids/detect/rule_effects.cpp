@@ -13,6 +13,10 @@ bool asks_for_flowbits(const Signature& signature) noexcept {
   });
 }
 
+bool blocks(const Signature& signature) noexcept {
+  return signature.action == RuleAction::kDrop || signature.action == RuleAction::kReject;
+}
+
 bool changes_flowbits(const Signature& signature) noexcept {
   using What = FlowbitTest::What;
   return std::ranges::any_of(signature.flowbits, [](const FlowbitTest& test) {

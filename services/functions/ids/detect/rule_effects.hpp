@@ -14,6 +14,8 @@ namespace millrace {
 /// RuleMemory::count(): detection_filter and threshold of a rule.
 inline constexpr std::uint8_t kUseThreshold = 0, kUseDetectionFilter = 1;
 
+/// The rule has `drop` or `reject`.
+bool blocks(const Signature& signature) noexcept;
 /// `flowbits:isset` or `isnotset`.
 bool asks_for_flowbits(const Signature& signature) noexcept;
 /// `flowbits` or `xbits` that a match sets, unsets or toggles.
