@@ -3,7 +3,6 @@
 #include "services/functions/ids/overlap_policies.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
 #include "services/functions/ids/rules/rule_addresses.hpp"
@@ -13,8 +12,6 @@
 
 namespace millrace {
 namespace {
-
-constexpr std::uint8_t kIpv4 = 4;
 
 bool is_within(const AddressRange& inner, const AddressRange& outer) {
   return inner.version == outer.version && outer.low <= inner.low && inner.high <= outer.high;
@@ -66,14 +63,8 @@ void OverlapPolicies::add(const std::string& value) {
 
 OverlapPolicy OverlapPolicies::of(const FlowTuple& tuple, std::uint8_t direction) const noexcept {
   const Ipv6Bytes& address = direction == 0 ? tuple.destination : tuple.source;
-  const std::size_t bytes = tuple.version == kIpv4 ? 4 : address.size();
   for (const Prefix& prefix : prefixes_) {
-    const AddressRange& range = prefix.range;
-    if (range.version == tuple.version &&
-        std::memcmp(range.low.data(), address.data(), bytes) <= 0 &&
-        std::memcmp(address.data(), range.high.data(), bytes) <= 0) {
-      return prefix.policy;
-    }
+    if (prefix.range.contains(tuple.version, address)) return prefix.policy;
   }
   return OverlapPolicy::kNone;
 }

@@ -59,6 +59,11 @@ bool is_of_payload(const BufferTests& tests) noexcept {
 
 }  // namespace
 
+bool AddressRange::contains(std::uint8_t version_of, const Ipv6Bytes& address) const noexcept {
+  return version == version_of && compare(version, low, address) <= 0 &&
+         compare(version, high, address) >= 0;
+}
+
 bool AddressSet::contains(std::uint8_t version, const Ipv6Bytes& address) const noexcept {
   if (is_any) return true;
   // The first range that does not end in front of the address.
@@ -66,8 +71,7 @@ bool AddressSet::contains(std::uint8_t version, const Ipv6Bytes& address) const 
     if (range.version != version) return range.version < version;
     return compare(version, range.high, address) < 0;
   });
-  return found != ranges.end() && found->version == version &&
-         compare(version, found->low, address) <= 0;
+  return found != ranges.end() && found->contains(version, address);
 }
 
 bool PortSet::contains(std::uint16_t port) const noexcept {

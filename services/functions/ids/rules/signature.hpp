@@ -46,6 +46,7 @@ enum class RuleProtocol : std::uint8_t {
 struct AddressRange {
   std::uint8_t version;  ///< 4: the first four bytes count; 6
   Ipv6Bytes low, high;
+  bool contains(std::uint8_t version_of, const Ipv6Bytes& address) const noexcept;
 };
 struct AddressSet {
   bool is_any = true;
