@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "services/functions/flow/translated_time.hpp"
+#include "services/functions/flow/flow_timeout.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
@@ -14,8 +14,7 @@ namespace {
 
 using Kind = SortedPacket::Kind;
 
-using ip_protocol::kIcmp, ip_protocol::kIcmpv6;
-using ip_protocol::kTcp, ip_protocol::kUdp, ip_protocol::kUdpLite;
+using ip_protocol::kTcp;
 
 constexpr FlowCounter kCounterOfState[kFlowStateCount] = {
     FlowCounter::kUntracked, FlowCounter::kInvalid, FlowCounter::kNew,
@@ -31,22 +30,6 @@ void tell_of(const TcpTrack& track, PacketFlow& packet) noexcept {
   packet.opens = is_opening(track);
   packet.is_picked_up = is_picked_up(track);
   packet.acknowledged = {acknowledged(track, 0), acknowledged(track, 1)};
-}
-
-std::uint32_t usual_s(std::uint8_t protocol, const FlowOwn& own, const FlowTimeouts& all) noexcept {
-  switch (protocol) {
-    case kTcp:
-      return tcp_timeout_s(own.tcp, all.tcp);
-    case kUdp:
-    case kUdpLite:
-      return own.answered != 0 ? all.udp_stream_s : all.udp_s;
-    case kIcmp:
-      return all.icmp_s;
-    case kIcmpv6:
-      return all.icmpv6_s;
-    default:
-      return all.generic_s;
-  }
 }
 
 }  // namespace
@@ -151,7 +134,7 @@ PacketFlow FlowTracker::begin(std::uint16_t packet, const SortedPacket& sorted) 
   one.own.port_in = call_.facts.port_in;
   one.packets[0] = 1;
   one.bytes[0] = sorted.ip_bytes;
-  one.deadline_s = now_s_ + timeout_s(one.tuple, one.own);
+  one.deadline_s = now_s_ + flow_timeout_s(one.tuple, one.own, settings_.timeouts);
   PacketFlow is{batch_.add_beginning(one), 0, FlowState::kNew};
   if (sorted.tuple.protocol == kTcp) tell_of(one.own.tcp, is);
   return is;
@@ -182,7 +165,7 @@ PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
   own.duration_ms = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(now_ms_ - own.started_ms, std::numeric_limits<std::uint32_t>::max()));
   is.state = own.answered != 0 ? FlowState::kEstablished : FlowState::kNew;
-  const std::uint32_t later_s = now_s_ + timeout_s(sorted.tuple, own);
+  const std::uint32_t later_s = now_s_ + flow_timeout_s(sorted.tuple, own, settings_.timeouts);
   write(at.flow, at.direction, own, step == TcpStep::kIgnored ? 0 : later_s, sorted.ip_bytes);
   return is;
 }
@@ -212,12 +195,6 @@ void FlowTracker::write(std::uint32_t flow, std::uint8_t direction, const FlowOw
     table.establish(flow);
     hit(FlowCounter::kEstablished);
   }
-}
-
-std::uint32_t FlowTracker::timeout_s(const FlowTuple& tuple, const FlowOwn& own) const noexcept {
-  const std::uint32_t seconds = usual_s(tuple.protocol, own, settings_.timeouts);
-  if (own.translated == 0) return seconds;
-  return std::max(seconds, translated_seconds_min(tuple, own, settings_.timeouts));
 }
 
 /// Packets of a flow that is not written do not go on.

@@ -49,7 +49,6 @@ class FlowTracker {
   std::optional<TcpSegment> segment_of(std::uint16_t packet,
                                        const SortedPacket& sorted) const noexcept;
   void renumber(std::uint32_t flow, TcpSegment& segment) const noexcept;
-  std::uint32_t timeout_s(const FlowTuple& tuple, const FlowOwn& own) const noexcept;
   void write(std::uint32_t flow, std::uint8_t direction, const FlowOwn& own,
              std::uint32_t deadline_s, std::uint32_t bytes) noexcept;
   void hit(FlowCounter counter, std::uint32_t times = 1) noexcept {
