@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <atomic>
 
+#include "orchestration/supervisor/status_source.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/config/plan_settings.hpp"
 #include "shared/layout/latency.hpp"
 #include "shared/links/offload_word.hpp"
-#include "shared/metrics/counter_ids.hpp"
 
 namespace millrace {
 namespace {
@@ -28,11 +28,6 @@ void add(const LatencyHistogram& histogram, Sum& sum) {
   sum.ns += histogram.sum_ns.load(std::memory_order_relaxed);
 }
 
-std::uint64_t counter(const StatusView& status, std::uint32_t actor, Counter id) {
-  std::uint64_t& word = status.counters(actor)[static_cast<std::size_t>(id)];
-  return std::atomic_ref(word).load(std::memory_order_relaxed);
-}
-
 /// What was computed in a gpu group's place, by the classifiers beside it.
 Sum beside(const Plan& plan, const StatusView& status, std::uint32_t group) {
   Sum sum;
@@ -40,8 +35,8 @@ Sum beside(const Plan& plan, const StatusView& status, std::uint32_t group) {
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
     const PlanActor& one = plan.actors[actor];
     if (one.kind != ActorKind::kClassifier || one.group != plan.groups[group].stand_in) continue;
-    sum.batches += counter(status, actor, Counter::kStandInBatches);
-    ticks += counter(status, actor, Counter::kStandInTime);
+    sum.batches += counter_of(status, actor, Counter::kStandInBatches);
+    ticks += counter_of(status, actor, Counter::kStandInTime);
   }
   sum.ns = TscScale(status.header().tsc_hz).to_ns(ticks);
   return sum;
@@ -64,7 +59,7 @@ Sum through(const Plan& plan, const StatusView& status, std::uint32_t group, boo
 std::uint64_t shortages(const Plan& plan, const StatusView& status) {
   std::uint64_t count = 0;
   for (const PlanStream& stream : plan.streams) {
-    count += counter(status, stream.ingress, Counter::kSlotsExhausted);
+    count += counter_of(status, stream.ingress, Counter::kSlotsExhausted);
   }
   return count;
 }

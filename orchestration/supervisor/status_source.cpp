@@ -6,9 +6,13 @@
 #include "shared/base/clock.hpp"
 #include "shared/config/loop.hpp"
 #include "shared/links/loop_balance.hpp"
-#include "shared/metrics/counter_ids.hpp"
 
 namespace millrace {
+
+std::uint64_t counter_of(const StatusView& status, std::uint32_t actor, Counter id) {
+  std::uint64_t& word = status.counters(actor)[static_cast<std::size_t>(id)];
+  return std::atomic_ref(word).load(std::memory_order_relaxed);
+}
 
 StatusSource::StatusSource(const Plan& plan)
     : plan_(plan), mapping_(Mapping::attach_status(status_file_name(plan.name), false)) {
@@ -37,8 +41,7 @@ StatusSource::Facts StatusSource::facts(std::uint32_t actor) const {
 }
 
 std::uint64_t StatusSource::receive_errors(std::uint32_t actor) const {
-  std::uint64_t& errors = view_.counters(actor)[static_cast<std::size_t>(Counter::kRxErrors)];
-  return std::atomic_ref(errors).load(std::memory_order_relaxed);
+  return counter_of(view_, actor, Counter::kRxErrors);
 }
 
 std::uint32_t StatusSource::revision(std::uint32_t actor) const {

@@ -9,8 +9,12 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/mapping.hpp"
 #include "shared/layout/status_layout.hpp"
+#include "shared/metrics/counter_ids.hpp"
 
 namespace millrace {
+
+/// A counter of an actor, as it is now.
+std::uint64_t counter_of(const StatusView& status, std::uint32_t actor, Counter id);
 
 /// What the supervisor sees of the running topology: the status file, mapped read-only. It writes
 /// nothing there but which ingress shall read what of a port (share_words.hpp) and how many batches
