@@ -51,6 +51,12 @@ def run(*words, check=True, timeout=PATIENCE):
     return done
 
 
+def hears(host, ip, *words):
+    """What a ping of one packet from `host` says: an answer, or an error, which are waited for."""
+    return host.run("ping", "-c", "1", "-W", PATIENCE, *words, ip, check=False,
+                    timeout=2 * PATIENCE).stdout
+
+
 class Host:
     """A network namespace with one interface, `eth`."""
 
@@ -97,9 +103,7 @@ class Host:
                  timeout=2 * PATIENCE)
 
     def hears(self, ip, *words):
-        """What a ping of one packet says: an answer, or an error, which are waited for."""
-        return self.run("ping", "-c", "1", "-W", PATIENCE, *words, ip, check=False,
-                        timeout=2 * PATIENCE).stdout
+        return hears(self, ip, *words)
 
     def wait_for(self, ip):
         """Until the other side answers."""

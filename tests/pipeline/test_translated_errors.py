@@ -14,6 +14,7 @@ from processes import PATIENCE, wait_until
 from routed import (FAR, RIGHT, ROUTES, functions_between, kernel_router, lan, lay_left, lay_right,
                     set_mtu, wait_for_addresses, wan)
 from test_stateful_firewall import serving
+from test_synproxy import RULES as PROXY_RULES
 from topology import Topology
 from wire import PAGES, Wire, digest
 
@@ -178,11 +179,6 @@ functions:
   route: {{ type: route, table: empty.routes }}
 paths:
   main: {{ from: [lan, wan], run: [flow, proxy, route] }}
-"""
-PROXY_RULES = """
-pass ip any -> any state established,related
-pass icmp any -> any
-synproxy tcp any -> any port 1-9999 in lan mss 1460 wscale 7 sack-perm timestamp
 """
 
 

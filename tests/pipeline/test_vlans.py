@@ -10,7 +10,7 @@ import pytest
 from processes import PATIENCE, wait_until
 from topology import Topology, millrace
 from vlan_switch import VlanSwitch
-from wire import Wire
+from wire import Wire, hears
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 # Name of a host: its tags, its addresses, its gateways.
@@ -49,11 +49,6 @@ def vlans(folder, more="", host=""):
         with VlanSwitch(wire.a, HOSTS) as hosts, Topology(folder, text,
                                                           prefix=wire.prefix) as running:
             yield wire, hosts, running
-
-
-def hears(host, address, *words):
-    return host.run("ping", "-c", "1", "-W", PATIENCE, *words, address, check=False,
-                    timeout=2 * PATIENCE).stdout
 
 
 def reaches(host, address):
