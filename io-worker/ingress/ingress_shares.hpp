@@ -65,7 +65,7 @@ class IngressShares {
   ActorContext context_;
   std::uint32_t stream_;
   RxShares* shares_;
-  std::vector<std::uint32_t> ingress_;  ///< by share: the actor in whose entry it stands
+  std::vector<std::uint32_t> ingress_;  ///< by share: the actor with the entry that has it
   ShareSet leaving_ = 0;                ///< held: they go to other queues
   bool sealed_ = false;                 ///< what had been polled of them
   std::vector<Last> last_;              ///< of lanes, when it was

@@ -96,7 +96,7 @@ class LaneBatches {
     std::uint64_t sequence = 0;                      ///< last one sealed
     std::uint64_t received = 0, received_bytes = 0;  ///< in sealed batches
     std::uint64_t wanted = 0;  ///< ordinals below it were sealed, or refused, by an earlier life
-    std::uint16_t feed = 0;    ///< whose lane it is
+    std::uint16_t feed = 0;    ///< that the lane is of
     std::uint32_t path = 0;    ///< of the plan
     const Batch* batch = nullptr;  ///< the open slot's
   };

@@ -32,7 +32,7 @@ class PathLanes {
   const LaneChoice& choice_of(std::uint32_t feed) const noexcept { return feeds_[feed].choice; }
   std::uint32_t feed_count() const noexcept { return static_cast<std::uint32_t>(feeds_.size()); }
 
-  /// The lane of the first path whose filter takes the packet.
+  /// The lane of the first path with a filter that takes the packet.
   Chosen choose(const RxPacket& packet, std::span<const std::byte> bytes) const noexcept {
     for (const Feed& feed : feeds_) {
       if (!filter_takes(feed.filter, bytes, packet.wire_length)) continue;

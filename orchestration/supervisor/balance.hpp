@@ -9,8 +9,8 @@ namespace millrace {
 
 /// Decides how many of a hundred batches of a stage go to a GPU, and how many to the classifiers
 /// beside it (`offload: auto`). A batch should wait for neither side longer than for the other:
-/// the share moves towards the side whose batches are through sooner. A side that gets more than
-/// it can do has a queue and so becomes slow; one that is faster with all of the load gets all of
+/// the share moves towards the side where they are through sooner. A side that gets more than it
+/// can do has a queue and so becomes slow; one that is faster with all of the load gets all of
 /// it. Where both are used their times are alike, and no batch waits in the egress's order for one
 /// of the slower side.
 ///

@@ -19,7 +19,7 @@ namespace millrace {
 /// them have done, and says how many batches go to which (offload_word.hpp). One that takes over
 /// goes on from the share that is there. One thread.
 ///
-/// A group whose devices are software, though its file names none (`device: auto` without a GPU),
+/// A group with devices of software, though its file names none (`device: auto` without a GPU),
 /// gets nothing: it would compute on the CPU what the classifiers do.
 class Balancing {
  public:

@@ -25,7 +25,7 @@ StartOrder::StartOrder(const Plan& plan, Fleet& fleet, std::string run_dir, Mean
     : plan_(plan), fleet_(fleet), run_dir_(std::move(run_dir)), means_(std::move(means)) {}
 
 /// Events serve before the first packet, so that nothing of it is lost; routes follow behind the
-/// ports, whose host interfaces are there then. Telemetry comes last: what it shows is there. One
+/// ports: host interfaces are there then. Telemetry comes last: what it shows is there. One
 /// that cannot listen would be restarted until it is given up, and nothing would say why there are
 /// no metrics.
 void StartOrder::run() {

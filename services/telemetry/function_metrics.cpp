@@ -111,7 +111,7 @@ void add_drops(const StatusSource& source, std::uint32_t id, Families& families)
   }
 }
 
-/// Of functions whose last counters have names.
+/// Of the last counters of a function; empty: they have none.
 std::span<const std::string_view> counter_names(const PlanFunction& function) {
   if (function.type != "ids") return {};
   return kIdsCounterNames;

@@ -82,7 +82,7 @@ class WorkShare {
   std::uint32_t overdraft() const noexcept { return overdraft_; }  ///< of its own
   std::uint32_t common_left() const noexcept { return common_; }
   bool has_run_out() const noexcept { return has_run_out_; }  ///< something was refused
-  /// There were too few of its own; false of packets whose sources may be made up.
+  /// There were too few of its own; false where their source may be made up.
   bool is_own_fault() const noexcept { return is_established_ && is_own_fault_; }
   bool has_lost_body() const noexcept { return has_lost_body_; }
 
@@ -97,7 +97,8 @@ class WorkShare {
 
 /// Units by time, of a worker and of each source: so the rest of the worker's time is for packets
 /// that cost the usual. A packet of an established connection has its source's units for first
-/// searches also while the worker's are used up; others, whose sources may be made up, have not.
+/// searches also while the worker's are used up; others have none then: their sources may be made
+/// up.
 /// Of established connections a source is one for each receiver: so what a server sends to one of
 /// its clients takes nothing from what it sends to others. Sources share kSources places by a keyed
 /// hash, and one that meets a place finds what is left there. What one search takes beyond what is

@@ -30,7 +30,7 @@ class AsSent {
 
  private:
   /// Ethernet with two tags; IP with extension headers; TCP with options. Translation changes
-  /// nothing behind that, and nothing of a packet whose headers are longer.
+  /// nothing behind that, and nothing of a packet with longer headers.
   static constexpr std::size_t kHeadBytesMax = 512;
 
   void save() noexcept;
