@@ -15,10 +15,10 @@ namespace {
 constexpr std::uint32_t kWhole = 100;  ///< percent
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kNsPerSecond = 1e9;
-constexpr std::uint64_t kAwaited = 8;     ///< batches, of which one at least should be back
-constexpr std::uint32_t kWorseLooks = 2;  ///< in a row
-constexpr double kTimesMost = 1e6;        ///< so many times slower is as slow as can be
-constexpr double kOther = 2;              ///< times that differ so much are others
+constexpr std::uint64_t kAwaited = 8;  ///< batches, of which one at least should be back
+constexpr double kWorseLooks = 2;
+constexpr double kTimesMost = 1e6;  ///< so many times slower is as slow as can be
+constexpr double kOther = 2;        ///< times that differ so much are others
 
 }  // namespace
 
@@ -84,6 +84,7 @@ bool Balance::gather(const Look& now) {
   const auto add = [](Gathered& side, const Side& a, const Side& b) {
     side.batches += b.batches - a.batches;
     side.ns += b.ns - a.ns;
+    side.quiet_looks = b.batches == a.batches ? side.quiet_looks + 1 : 0;
     return b.batches - a.batches;
   };
   since_batches_ += add(gpu_, before->gpu, now.gpu);
@@ -93,8 +94,8 @@ bool Balance::gather(const Look& now) {
   return true;
 }
 
-/// True: it is known how long the side takes. One of which nothing came back, while the other one
-/// has done so much that it must have had several, stands still.
+/// True: it is known how long the side takes. One of which nothing came back for a second, while
+/// the other one has done so much that it must have had several, stands still.
 bool Balance::judge(Gathered& side, std::uint32_t share, std::uint64_t other_did,
                     std::uint32_t rest) {
   if (side.batches >= kBatchesLeast) {
@@ -104,7 +105,7 @@ bool Balance::judge(Gathered& side, std::uint32_t share, std::uint64_t other_did
     return true;
   }
   const std::uint64_t awaited = rest == 0 ? 0 : other_did * share / rest;
-  const bool stands = side.batches == 0 && awaited >= kAwaited;
+  const bool stands = side.quiet_looks >= kQuietLooks && awaited >= kAwaited;
   if (stands) side.time_ns = kNever;
   return stands;
 }
@@ -117,6 +118,32 @@ double Balance::lean() const {
                     at_most);
 }
 
+void Balance::Rate::add(double batches) {
+  if (looks >= kLooksMost) {
+    looks /= 2;
+    sum /= 2;
+    squares /= 2;
+  }
+  ++looks;
+  sum += batches;
+  squares += batches * batches;
+}
+
+double Balance::Rate::deviation() const {
+  return std::sqrt(std::max(squares / looks - mean() * mean(), 0.0));
+}
+
+/// By more than chance makes it: a side that works in bursts does nothing in one look and much in
+/// the next one. The larger of both deviations counts, as few looks may be alike by chance.
+bool Balance::Rate::is_above(const Rate& other) const {
+  const double freedom = looks + other.looks - 2;
+  if (freedom <= 0) return false;
+  const double errors = 2 + 10 / (freedom * freedom);  // about Student's t for 0.975
+  const double error =
+      std::max(deviation(), other.deviation()) * std::sqrt(1 / looks + 1 / other.looks);
+  return other.mean() < mean() * kWorse && mean() - other.mean() > errors * error;
+}
+
 /// Under full load what is done altogether says whether the last moves were good: true, and back,
 /// when it is less than the most that was done since the load became full. Also true, and nothing
 /// moves, while that has been seen once.
@@ -125,19 +152,21 @@ bool Balance::take_back(double rate, bool full) {
     best_.reset();
     return false;
   }
-  if (!best_ || rate >= best_->batches || percent_ == best_->percent) {
-    worse_ = 0;
-    best_ = {percent_, rate};
+  if (!best_) best_ = {.percent = percent_};
+  if (percent_ == best_->percent) {
+    best_->add(rate);
+    if (blocked_ != 0 && !best_->is_above(harm_)) blocked_ = 0;
     return false;
   }
-  if (rate >= best_->batches * kWorse) {
-    worse_ = 0;
+  here_.add(rate);
+  if (!best_->is_above(here_)) {
+    if (here_.mean() >= best_->mean()) best_ = here_;
     return false;
   }
-  if (++worse_ < kWorseLooks) return true;  // one look may have met a pause of the source
-  worse_ = 0;
+  if (here_.looks < kWorseLooks) return true;  // one look may have met a pause of the source
   blocked_ = percent_ > best_->percent ? 1 : -1;
   blocked_looks_ = kBlockedLooks;
+  harm_ = here_;
   last_direction_ = 0;
   step_ = 1;
   narrows_ = false;
@@ -201,6 +230,7 @@ bool Balance::rests(double lean) {
 
 void Balance::move_to(std::uint32_t percent) {
   percent_ = given_ = percent;
+  here_ = {.percent = percent};
   probe_every_ = kProbeEvery;
   settling_ = true;
 }

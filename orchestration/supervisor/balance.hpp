@@ -17,7 +17,8 @@ namespace millrace {
 /// - Steps of 1, 2, 4, 8, 16 percent, one in two looks, as long as the direction stays. Where it
 ///   turns they are halved. Where one percent makes the other side the slower one it stays at the
 ///   better of both places, for longer and longer, or until times change.
-/// - While slots run short, a move after which less is done altogether is taken back.
+/// - While slots run short, a move after which less is done altogether is taken back. What is done
+///   varies from look to look, so a difference must be larger than chance makes it.
 /// - At 0 and 100 percent the other side gets one of a hundred batches now and then, less and less
 ///   often, until it has been measured.
 /// - A side that cannot be used gets nothing. With no traffic nothing moves.
@@ -30,10 +31,12 @@ class Balance {
   static constexpr std::uint32_t kProbeEvery = 16;  ///< looks; twice as many each time
   static constexpr std::uint32_t kProbeEveryMost = 128;
   static constexpr std::uint32_t kBatchesLeast = 4;   ///< that a side is judged by
+  static constexpr std::uint32_t kQuietLooks = 5;     ///< after which a side may stand still
   static constexpr std::uint32_t kPauseMax = 64;      ///< looks between two turns of one percent
   static constexpr std::uint32_t kBlockedLooks = 64;  ///< that a direction is left alone for
   static constexpr double kBand = 1.2;                ///< times that are so much alike are the same
   static constexpr double kWorse = 0.95;              ///< of what was done before, under full load
+  static constexpr double kLooksMost = 32;            ///< that a rate is the mean of
 
   /// What has been done since the start.
   struct Side {
@@ -57,6 +60,7 @@ class Balance {
   struct Gathered {
     std::uint64_t batches = 0;
     std::int64_t ns = 0;
+    std::uint32_t quiet_looks = 0;  ///< since a batch came back
     void forget() {
       batches = 0;
       ns = 0;
@@ -64,9 +68,14 @@ class Balance {
     std::optional<double>
         time_ns;  ///< of a batch, when it was known last; infinite: none came back
   };
+  /// Batches a second of both sides together in the looks at one share. Old ones count less.
   struct Rate {
     std::uint32_t percent = 0;
-    double batches = 0;  ///< a second, both sides
+    double looks = 0, sum = 0, squares = 0;
+    void add(double batches);
+    double mean() const { return sum / looks; }
+    double deviation() const;
+    bool is_above(const Rate& other) const;
   };
 
   void forget_gathered();
@@ -96,8 +105,9 @@ class Balance {
   std::uint32_t came_from_ = 0;  ///< percent before the last step
   double lean_there_ = 0, rest_lean_ = 0;
   std::optional<Rate> best_;  ///< under full load
-  std::uint32_t worse_ = 0;   ///< looks in a row in which less was done
+  Rate here_;                 ///< since the last move, where that is not at best_
   int blocked_ = 0;           ///< direction that did harm; 0: none
+  Rate harm_;                 ///< what was done there
   std::uint32_t blocked_looks_ = 0;
   std::uint32_t probe_ = kProbeEvery;  ///< looks since the last one; the first one comes at once
   std::uint32_t probe_every_ = kProbeEvery;

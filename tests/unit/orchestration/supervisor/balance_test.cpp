@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <deque>
 #include <random>
 #include <string>
 #include <vector>
@@ -240,6 +242,79 @@ TEST_F(BalanceTest, LeavesASideThatStandsStill) {
   flow.cpu.time = 200e-6;
   run(flow, 300);
   EXPECT_GE(percent_, 50u) << "it has come back";
+}
+
+/// Classifiers that stand still for most of a period, and then do all that has come, beside a GPU
+/// that takes longer than they do when they run. Periods are up to `spread` longer. In steps of a
+/// millisecond.
+class Bursts {
+ public:
+  Bursts(int period_ms, int spread_ms, unsigned seed)
+      : period_ms_(period_ms), spread_(0, spread_ms), random_(seed) {}
+
+  /// A look's worth, with this share at the GPU.
+  void pass(Balance::Look& look, std::uint32_t percent) {
+    constexpr int kLookMs = 200;
+    for (int ms = 0; ms < kLookMs; ++ms) {
+      ++now_ms_;
+      if (now_ms_ == until_ms_) until_ms_ += period_ms_ + spread_(random_);
+      leave(look);
+      come(look, percent);
+    }
+    look.time_ns += kLookMs * kNsPerMs;
+  }
+
+ private:
+  static constexpr std::int64_t kNsPerMs = 1'000'000;
+  static constexpr int kSlots = 256, kGpuMs = 30, kRunsMs = 30;
+
+  void leave(Balance::Look& look) {
+    const auto end = [this](Balance::Side& side, std::deque<int>& waiting) {
+      ++side.batches;
+      side.ns += (now_ms_ - waiting.front()) * kNsPerMs;
+      waiting.pop_front();
+    };
+    while (!gpu_.empty() && now_ms_ - gpu_.front() >= kGpuMs) end(look.gpu, gpu_);
+    if (now_ms_ < until_ms_ - kRunsMs) return;
+    while (!cpu_.empty()) end(look.cpu, cpu_);
+  }
+  /// Five batches in four milliseconds, where slots are free.
+  void come(Balance::Look& look, std::uint32_t percent) {
+    for (int i = now_ms_ % 4 == 0 ? 2 : 1; i > 0; --i) {
+      if (gpu_.size() + cpu_.size() == kSlots) {
+        ++look.shortages;
+        return;
+      }
+      due_ += percent;
+      (due_ >= 100 ? gpu_ : cpu_).push_back(now_ms_);
+      due_ %= 100;
+    }
+  }
+
+  int period_ms_, now_ms_ = 0, until_ms_ = 1;
+  std::uniform_int_distribution<int> spread_;
+  std::minstd_rand random_;
+  std::uint32_t due_ = 0;
+  std::deque<int> gpu_, cpu_;
+};
+
+TEST_F(BalanceTest, LeavesASideThatWorksInBursts) {
+  for (const int period : {150, 200, 330, 410, 500, 1000}) {
+    for (unsigned seed = 1; seed <= 40; ++seed) {
+      balance_ = Balance(0);
+      percent_ = 0;
+      now_ = {.gpu = {.usable = true}, .cpu = {.usable = true}};
+      Bursts bursts(period, period * static_cast<int>(seed % 4) / 4, seed);
+      int most = 0;
+      constexpr int kLooks = 300;
+      for (int i = 0; i < 2 * kLooks; ++i) {
+        bursts.pass(now_, percent_);
+        percent_ = balance_.look(now_);
+        if (i >= kLooks && percent_ >= 90) ++most;
+      }
+      EXPECT_GE(most, kLooks * 8 / 10) << period << " ms, seed " << seed;
+    }
+  }
 }
 
 TEST_F(BalanceTest, ASideThatCannotBeUsedGetsNothing) {
