@@ -14,7 +14,7 @@ import pytest
 
 from behind import OURS, THEIRS, child, inside, routed
 from processes import PATIENCE, wait_until
-from wire import PAGES, digest, run
+from wire import PAGES, digest, run, wait_heard
 
 def fetch(prefix, server_prefix, address, folder):
     """curl here from a server there."""
@@ -53,9 +53,7 @@ def test_the_interfaces_are_the_ports_for_the_kernel(tmp_path):
             assert wire.in_middle("cat", f"/sys/class/net/mr-{name}/address").stdout.strip() == (
                 "02:00:00:00:00:0a" if name == "lan" else "02:00:00:00:00:0b")
             for address in THEIRS[name]:
-                wait_until(lambda address=address: wire.in_middle(
-                    "ping", "-c", "1", "-W", "0.3", address, check=False).returncode == 0,
-                           PATIENCE, f"an answer of {address}")
+                wait_heard(wire.in_middle, address)
         for address in (*OURS["lan"], *OURS["wan"]):
             wire.a.wait_for(address)
 
