@@ -20,7 +20,6 @@ def wall(folder, wire, device="afpacket", bypass="bridge: [a, b]"):
     """Lets no ping through."""
     (folder / "no-ping.rules").write_text("drop icmp any -> any\n")
     return f"""
-heartbeat_limit: 20s
 bypass: {{ {bypass} }}
 ports:
   a: {{ device: {device}, interface: {wire.port_a} }}
