@@ -58,7 +58,7 @@ def test_the_interfaces_are_the_ports_for_the_kernel(tmp_path):
             wire.a.wait_for(address)
 
 
-# Says each line again to its sender.
+# Says each line again to its sender, of which there is one.
 ECHO = """
 import socket, sys
 door = socket.create_server((sys.argv[1], 22))
@@ -70,11 +70,10 @@ TALK = """
 import socket, sys, time
 while True:
     try:
-        stream = socket.create_connection((sys.argv[1], 22), timeout=1)
+        stream = socket.create_connection((sys.argv[1], 22))
         break
     except OSError:
         time.sleep(0.05)
-stream.settimeout(None)
 lines = stream.makefile("rw")
 for line in sys.stdin:
     lines.write(line)

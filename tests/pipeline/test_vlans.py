@@ -85,7 +85,7 @@ def test_hosts_of_vlans_reach_each_other_and_the_rest(tmp_path, placement):
 def test_streams_survive_kills(tmp_path):
     with vlans(tmp_path) as (wire, hosts, running):
         reaches(hosts["office"], "192.0.2.1")
-        wire.b.start("iperf3", "-s", "-1")
+        wire.b.start("iperf3", "-s")  # one try may fail
         client = ("iperf3", "-c", "192.0.2.1", "-n", "20M", "--connect-timeout", "1000")
         reaches(hosts["customer"], "192.0.2.1")
         running.kill("egress.0")
