@@ -14,8 +14,8 @@ for folder in ("harness", "golden"):
 
 import topology  # noqa: E402
 
-# No actor is to be found hung because this host is busy, as long as one may set; a test of that sets
-# its own.
+# No actor is to be found hung because this host is busy: the longest limit. A test of that sets its
+# own.
 topology.Topology.heartbeat_limit = "60s"
 
 
