@@ -59,17 +59,19 @@ for address in sys.argv[2:]:
     asks.sendto(b"who", (address, 9999))
     print(asks.recv(100).decode())
 """
-# Sends so many bytes, and prints whether they come back.
+# Sends so many bytes, and prints whether they come back, perhaps behind others of before.
 BIG = """
 import os, socket, sys
 asks = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 asks.bind(("::", 5010))
 asks.connect((sys.argv[1], 9999))  # so it hears of errors
-asks.settimeout(0.3)
+asks.settimeout(2)
 data = os.urandom(int(sys.argv[2]))
 try:
     asks.send(data)
-    print(asks.recv(10000) == data)
+    while asks.recv(10000) != data:
+        pass
+    print(True)
 except OSError as error:
     print(error)
 """
