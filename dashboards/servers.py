@@ -18,7 +18,8 @@ import urllib.request
 import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
-START_SECONDS = 60
+ANSWER_SECONDS = 120  # a host that stands still is no server that is broken
+START_SECONDS = 120
 FIRST_START_SECONDS = 180  # of a Grafana, which makes its data base then
 STOP_SECONDS = 20
 # What is asked lies on loopback: a proxy that the environment names has nothing to do with it.
@@ -50,7 +51,7 @@ def free_port(wished=0):
     raise Refused("no port is free on 127.0.0.1")
 
 
-def fetch(url, data=None, timeout=10):
+def fetch(url, data=None, timeout=ANSWER_SECONDS):
     """The body; `data` is posted as JSON."""
     body = None if data is None else json.dumps(data).encode()
     request = urllib.request.Request(url, data=body, headers={"Content-Type": "application/json"})

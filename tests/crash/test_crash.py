@@ -28,8 +28,9 @@ def put_in_place(tmp_path, monkeypatch):
 
 
 def hung_after(ending):
-    """Short where an actor is to be found hung; else none is, however busy this host may be."""
-    return "2s" if ending == "hang" else "20s"
+    """Short where an actor is to be found hung, but longer than a processor that this host takes
+    away for a while stands still; else none is found."""
+    return "6s" if ending == "hang" else "60s"
 
 
 def path_under_load(folder, seed, ending="", rate_mpps=RATE_MPPS, order="kept"):

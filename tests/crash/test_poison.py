@@ -21,7 +21,6 @@ def poisoned_path(folder, seed, unavailable):
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
 batch: {{ capacity: {CAPACITY} }}
-heartbeat_limit: 20s
 crash_limit: {LIMIT}
 ports:
   in:  {{ device: generate, numbered: true, flows: 64, seed: {seed}, rate_mpps: 0.02 }}

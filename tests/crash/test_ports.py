@@ -11,14 +11,15 @@ import pytest
 from flows import FLOWS, Load
 from ordeal import ENDINGS
 from processes import PATIENCE, wait_until
+from test_crash import hung_after
 from topology import QUICK_RESTARTS
 from wire import Wire
 
-BLOWS = 8
+BLOWS = {"kill": 8, "crash": 8, "hang": 3}
 LARGE, CUTTING = ", ring: 65536", ", super_frames: true"
 
 
-def bump(wire, settings, heartbeat):
+def bump(wire, settings, heartbeat=hung_after("kill")):
     return f"""
 heartbeat_limit: {heartbeat}
 ports:
@@ -37,15 +38,14 @@ paths:
 def test_an_ingress_of_an_interface_costs_nothing(tmp_path, seed, settings, at_once, ending):
     """Neither a packet nor the order of a flow, with several queues, and amid super-frames."""
     chance = random.Random(seed)
-    heartbeat = "2s" if ending == "hang" else "20s"
     with Wire(super_frames=at_once > 1) as wire, wire.between(
-            tmp_path, bump(wire, settings, heartbeat), words=QUICK_RESTARTS) as running:
+            tmp_path, bump(wire, settings, hung_after(ending)), words=QUICK_RESTARTS) as running:
         wire.a.wait_for(wire.b.ip)
         wire.a.neighbour(wire.b.ip, wire.b.mac)
         queues = [actor["name"] for actor in running.status()["actors"]
                   if actor["name"].startswith("ingress.a.")]
         with Load(wire, tmp_path, 4000 if at_once == 1 else 20000, at_once) as load:
-            for _ in range(BLOWS):
+            for _ in range(BLOWS[ending]):
                 time.sleep(chance.uniform(0.1, 0.4))
                 struck = chance.sample(queues, chance.randint(1, len(queues)))
                 running.wait_alive(*struck)
@@ -68,7 +68,7 @@ def packet_sockets(running, name):
 
 def test_sockets_outlive_an_ingress_also_when_hub_and_standby_have_died(tmp_path, seed):
     """The standby that comes then has none to have them from but the ingresses."""
-    with Wire() as wire, wire.between(tmp_path, bump(wire, LARGE + ", queues: 3", "20s"),
+    with Wire() as wire, wire.between(tmp_path, bump(wire, LARGE + ", queues: 3"),
                                       words=QUICK_RESTARTS) as running:
         wire.a.wait_for(wire.b.ip)
         wire.a.neighbour(wire.b.ip, wire.b.mac)

@@ -18,13 +18,12 @@ import panel
 import panels
 import scene
 import servers
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from topology import Topology
 
 pytestmark = pytest.mark.skipif(not shutil.which("prometheus"), reason="no prometheus: make deps")
 RULES = servers.HERE / "prometheus/alerts.yml"
 ALL = panels.dashboards()
-SOON_SECONDS = 60  # ten times what it takes on a host with time
 # Of what this scene has not: a kernel interface or DPDK port, NVML, drops of other kinds, a router,
 # signatures, a function that reads streams (test_queries.py has series for these).
 NOT_HERE = {"Load of the link", "Device utilisation", "Device memory", "Made here",
@@ -47,7 +46,7 @@ class Watched:
         def reached():
             found[:] = [scene.total(self.prometheus, panels.interpolated(expression, self.name))]
             return found[0] >= least
-        wait_until(reached, SOON_SECONDS, lambda: f"{expression} is {least}, not {found}")
+        wait_until(reached, PATIENCE, lambda: f"{expression} is {least}, not {found}")
         return found[0]
 
 
@@ -58,7 +57,7 @@ def watched_topology(tmp_path_factory):
         topology.endless = True
         with servers.Prometheus(folder / "prometheus",
                                 patterns=scene.of_topology(topology.run_dir)) as prometheus:
-            wait_until(lambda: scene.scraped(prometheus, topology.name), SOON_SECONDS, "scraped")
+            wait_until(lambda: scene.scraped(prometheus, topology.name), PATIENCE, "scraped")
             yield Watched(prometheus, topology)
 
 
@@ -106,7 +105,7 @@ def test_every_query_of_every_panel_gives_data(watched, uid):
         nothing.clear()
         nothing.update(without_data(watched, uid))
         return nothing <= NOT_HERE
-    wait_until(complete, SOON_SECONDS, lambda: f"data of {nothing - NOT_HERE}")
+    wait_until(complete, PATIENCE, lambda: f"data of {nothing - NOT_HERE}")
     may = {one["title"] for one in panels.panels(ALL[uid]) if panels.may_be_empty(one)}
     assert nothing <= may, "a panel that can be empty says what that means (`empty`)"
 
@@ -114,7 +113,7 @@ def test_every_query_of_every_panel_gives_data(watched, uid):
 @pytest.mark.skipif(not shutil.which("promtool"), reason="no promtool: make deps")
 def test_promtool_has_nothing_to_say_of_a_scrape(watched):
     address = metrics.address_in(watched.topology.run_dir)
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=30) as reply:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=PATIENCE) as reply:
         text = reply.read().decode()
     done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
                           text=True, check=False)
@@ -123,7 +122,7 @@ def test_promtool_has_nothing_to_say_of_a_scrape(watched):
 
 def test_bounds_of_buckets_are_written_as_the_heat_maps_expect(watched):
     address = metrics.address_in(watched.topology.run_dir)
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=30) as reply:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=PATIENCE) as reply:
         bounds = set(re.findall(r'le="([^"]+)"', reply.read().decode())) - {"+Inf"}
     assert len(bounds) > 30
     for bound in bounds:
@@ -175,9 +174,9 @@ def test_a_kill_and_a_scaling_are_marked_and_counters_go_on(watched):
                 panels.interpolated(marks[name], watched.name, __interval="5m"))
             seen.update(labels.get("actor") for labels, _ in rows)
             return seen == actors
-        wait_until(marked, SOON_SECONDS, lambda name=name, seen=seen: f"marks: {name}, not {seen}")
+        wait_until(marked, PATIENCE, lambda name=name, seen=seen: f"marks: {name}, not {seen}")
     alive = 'millrace_workers{topology="$topology",group="front",state="alive"}'
-    wait_until(lambda: watched.ask(alive + " == 3"), SOON_SECONDS, "scaled")
+    wait_until(lambda: watched.ask(alive + " == 3"), PATIENCE, "scaled")
     values = watched.prometheus.query_range(panels.interpolated(received, watched.name), 30)[0][1]
     assert values == sorted(values), "a counter ran backwards"
     rows = watched.ask('sum by (group, worker) '
@@ -214,13 +213,13 @@ def test_figures_are_exactly_the_audit_s_after_a_kill_and_a_scaling(tmp_path):
     with Topology(tmp_path, scene.text(tmp_path, count=count)) as topology, \
             servers.Prometheus(tmp_path / "prometheus",
                                patterns=scene.of_topology(topology.run_dir)) as prometheus:
-        wait_until(lambda: scene.scraped(prometheus, topology.name), SOON_SECONDS, "scraped")
+        wait_until(lambda: scene.scraped(prometheus, topology.name), PATIENCE, "scraped")
         topology.kill("front.1")
         topology.scale("front", 4)
         audit = topology.settle(received=count)
         figures = exact(topology.name, audit)
         assert len(figures) > 7 and audit["dropped_total"] > 0
-        wait_until(lambda: not wrong_ones(prometheus, figures, count), SOON_SECONDS,
+        wait_until(lambda: not wrong_ones(prometheus, figures, count), PATIENCE,
                    lambda: f"exact: {wrong_ones(prometheus, figures, count)}")
 
 
@@ -236,5 +235,5 @@ def test_the_check_of_a_grafana_runs_and_finds_what_is_missing(watched, tmp_path
         def faultless():
             faults[:] = grafana_check.examine(grafana, watched.name)
             return not faults
-        wait_until(faultless, SOON_SECONDS, lambda: f"without faults: {faults}")
+        wait_until(faultless, PATIENCE, lambda: f"without faults: {faults}")
         assert any("no data" in fault for fault in grafana_check.examine(grafana, "nobody"))

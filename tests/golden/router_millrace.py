@@ -12,7 +12,7 @@ from topology import Topology
 ANSWERED = "answered"
 TOPOLOGY = """
 batch: {{ capacity: 32 }}
-heartbeat_limit: 20s
+heartbeat_limit: 60s
 ports:
 {ports}functions:
   router: {{ type: route, table: routes.txt, icmp_rate: 0, proxy_arp: [{proxy_arp}],

@@ -6,7 +6,7 @@ a control group of version 1. (One of version 2 lets it die.)"""
 import os
 import pathlib
 
-from processes import wait_until
+from processes import PATIENCE, wait_until
 
 ROOT = pathlib.Path("/sys/fs/cgroup/freezer")
 
@@ -26,7 +26,8 @@ class Frozen:
         self.path.mkdir()
         self.set("cgroup.procs", str(self.pid))
         self.set("freezer.state", "FROZEN")
-        wait_until(lambda: (self.path / "freezer.state").read_text() == "FROZEN\n", 30, "frozen")
+        wait_until(lambda: (self.path / "freezer.state").read_text() == "FROZEN\n", PATIENCE,
+                   "frozen")
         return self
 
     def __exit__(self, kind, error, trace):
@@ -35,7 +36,7 @@ class Frozen:
             (ROOT / "cgroup.procs").write_text(str(self.pid))
         except ProcessLookupError:  # it has ended: a kill that waited took effect
             pass
-        wait_until(self.remove, 30, f"{self.path} removed")
+        wait_until(self.remove, PATIENCE, f"{self.path} removed")
 
     def set(self, file, text):
         (self.path / file).write_text(text)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from ordeal import Ordeal
-from processes import is_running, wait_until
+from processes import PATIENCE, is_running, wait_until
 
 ROOT = pathlib.Path("/sys/fs/cgroup")
 LIMIT_BYTES = 64 << 20
@@ -56,7 +56,7 @@ class MemoryGroup:
         return self
 
     def __exit__(self, kind, error, trace):
-        wait_until(self.remove, 10, f"{self.path} removed")
+        wait_until(self.remove, PATIENCE, f"{self.path} removed")
 
     def remove(self):
         try:
@@ -84,7 +84,7 @@ class MemoryGroup:
 
         with subprocess.Popen([sys.executable, "-c", HOG], preexec_fn=join) as hog:
             try:
-                wait_until(lambda: not is_running(pid), 30, f"{pid} ended for want of memory")
+                wait_until(lambda: not is_running(pid), PATIENCE, f"{pid} ended for want of memory")
             finally:
                 hog.kill()
         assert self.kills() >= 1, "it ended, but not by the kernel"

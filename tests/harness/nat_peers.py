@@ -145,7 +145,9 @@ class Sip(socketserver.BaseRequestHandler):
         answer, to = sip_answer(request, self.client_address)
         out.sendto(answer.encode(), to)
         contact = re.search(r"^Contact: <sip:\w+@([\d.]+):(\d+)>", request, re.M)
-        call = f"OPTIONS sip:client SIP/2.0\r\nTo: <{contact[1]}:{contact[2]}>\r\n\r\n"
+        call_id = re.search(r"^Call-ID: .*\r", request, re.M)[0]  # by which the client knows it
+        call = (f"OPTIONS sip:client SIP/2.0\r\nTo: <{contact[1]}:{contact[2]}>\r\n"
+                f"{call_id}\n\r\n")
         try:
             out.sendto(call.encode(), (contact[1], int(contact[2])))
         except OSError:

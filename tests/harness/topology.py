@@ -214,13 +214,13 @@ class Topology:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):  # a builder, which ends by itself
                 os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not any(map(processes.is_running, pids)), 30, "all gone")
+        wait_until(lambda: not any(map(processes.is_running, pids)), PATIENCE, "all gone")
         self.endless = True
 
     def kill_supervisor(self):
         pid = self.supervisor()
         os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not processes.is_running(pid), 30, "supervisor gone")
+        wait_until(lambda: not processes.is_running(pid), PATIENCE, "supervisor gone")
         return pid
 
     def adopt_after_kill(self):

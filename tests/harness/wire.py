@@ -57,6 +57,17 @@ def hears(host, ip, *words):
                     timeout=2 * PATIENCE).stdout
 
 
+def wait_heard(run_there, ip, said="1 received", *words):
+    """Until a ping of one packet says that. Each waits longer than the one before, so that a host
+    with little time hears the answer at last."""
+    waits = itertools.chain((0.3, 0.5, 1, 2, 5), itertools.repeat(10))
+
+    def heard():
+        done = run_there("ping", "-c", "1", "-W", next(waits), *words, ip, check=False)
+        return said in done.stdout
+    wait_until(heard, PATIENCE, f"'{said}' of {ip}")
+
+
 class Host:
     """A network namespace with one interface, `eth`."""
 
@@ -107,9 +118,7 @@ class Host:
 
     def wait_for(self, ip):
         """Until the other side answers."""
-        def answers():
-            return self.run("ping", "-c", "1", "-W", "0.3", ip, check=False).returncode == 0
-        wait_until(answers, PATIENCE, f"an answer of {ip}")
+        wait_heard(self.run, ip)
 
     def unplug(self):
         """The cable is gone, with both its ends."""

@@ -18,8 +18,9 @@ import topology  # noqa: E402
 # Under nohup it is ignored, and so by all that is started: no hang-up would end anything.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# No actor is to be found hung because this host is busy; a test of that sets its own.
-topology.Topology.heartbeat_limit = "20s"
+# No actor is to be found hung because this host is busy: the longest limit. A test of that sets its
+# own.
+topology.Topology.heartbeat_limit = "60s"
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ def wall(folder, wire, device="afpacket", bypass="bridge: [a, b]"):
     """Lets no ping through."""
     (folder / "no-ping.rules").write_text("drop icmp any -> any\n")
     return f"""
-heartbeat_limit: 20s
 bypass: {{ {bypass} }}
 ports:
   a: {{ device: {device}, interface: {wire.port_a} }}
@@ -81,7 +80,7 @@ def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
                 refused = millrace("bypass", running.name, "on", check=False, prefix=wire.prefix)
                 assert refused.returncode != 0 and "runs" in refused.stdout + refused.stderr
                 running.settle()
-            wait_until(lambda: passes(wire), PATIENCE, "pings pass")
+            wire.a.wait_for(wire.b.ip)
             assert ask("bypass", running.name)["on"] and len(bridges(wire)) == 1
             assert told(running)["bypass"] == "on"
         # Killed whole: the clean-up turns it on.
@@ -90,7 +89,7 @@ def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
         running.kill_everything()
         assert not passes(wire)
         millrace("down", running.name, prefix=wire.prefix)
-        wait_until(lambda: passes(wire), PATIENCE, "pings pass")
+        wire.a.wait_for(wire.b.ip)
         millrace("bypass", running.name, "off", prefix=wire.prefix)
         assert not bridges(wire) and not ask("bypass", running.name)["on"]
         assert told(running) is None
@@ -104,7 +103,7 @@ def test_who_cannot_move_packets_any_more_leaves_them_to_the_bypass(tmp_path):
         assert not passes(wire)
         running.kill("egress.0")
         wait_until(lambda: not processes.is_running(pid), PATIENCE, "it has ended")
-        wait_until(lambda: passes(wire), PATIENCE, "pings pass")
+        wire.a.wait_for(wire.b.ip)
         assert not processes.processes_of(running.run_dir)
         # Why it ended can be read until a user brings it down, or up again.
         refused = millrace("status", running.name, check=False)
@@ -114,7 +113,7 @@ def test_who_cannot_move_packets_any_more_leaves_them_to_the_bypass(tmp_path):
         assert len(ask("history", running.name)["generations"]) == 1
         assert "its logs are removed" in millrace("down", running.name).stdout
         assert not pathlib.Path(running.run_dir).exists()
-        wait_until(lambda: passes(wire), PATIENCE, "pings pass")
+        wire.a.wait_for(wire.b.ip)
         millrace("bypass", running.name, "off", prefix=wire.prefix)
 
 
@@ -127,7 +126,7 @@ def test_it_can_be_turned_on_by_hand_after_everything_was_killed(tmp_path):
         running.kill_everything()
         assert not passes(wire), "it is not turned on"
         millrace("bypass", running.name, "on", prefix=wire.prefix)
-        wait_until(lambda: passes(wire), PATIENCE, "pings pass")
+        wire.a.wait_for(wire.b.ip)
         millrace("down", running.name, prefix=wire.prefix)
         millrace("bypass", running.name, "off", prefix=wire.prefix)
 

@@ -258,7 +258,7 @@ def test_what_cannot_be_captured_is_refused_with_what_can(tmp_path):
 
 
 def test_a_capture_of_somebody_who_never_answers_fails_and_names_him(tmp_path):
-    with Topology(tmp_path, "heartbeat_limit: 20s\n" + numbered(tmp_path, 1000)) as running:
+    with Topology(tmp_path, numbered(tmp_path, 1000)) as running:
         running.settle(received=1000)
         running.kill("ingress.in.0", number=signal.SIGSTOP)
         done = millrace("capture", running.name, "--port", "in", "-w", tmp_path / "some.pcapng",

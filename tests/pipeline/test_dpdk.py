@@ -26,7 +26,6 @@ RINGS = "rx_descriptors: 128, tx_descriptors: 128"
 def sender(folder, seed, count, rate_mpps):
     return f"""
 batch: {{ capacity: {CAPACITY} }}
-heartbeat_limit: 20s
 ports:
   in:   {{ device: generate, numbered: true, flows: 64, seed: {seed}, count: {count},
           rate_mpps: {rate_mpps} }}
@@ -43,7 +42,6 @@ def receiver(folder):
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
 batch: {{ capacity: {CAPACITY} }}
-heartbeat_limit: 20s
 ports:
   link: {{ device: dpdk, {RINGS},
           devargs: "net_memif0,role=client,socket={folder}/memif.sock,socket-abstract=no" }}

@@ -34,6 +34,11 @@ paths:
 """
 
 
+def drained(name):
+    """What `drain` answers."""
+    return ask("drain", name, "--patience", PATIENCE)
+
+
 def assert_drained(audit):
     assert audit["quiet"] and audit["exact"] and audit["in_flight"] == 0
     assert audit["slots"]["in_use"] == 0 and audit["buffers"]["in_use"] == 0
@@ -44,7 +49,7 @@ def test_it_holds_whatever_dies_or_changes_until_undrain(tmp_path, seed):
     with Topology(tmp_path, endless(tmp_path, seed)) as running:
         running.wait_received(1000)
         assert not running.status()["drained"]
-        audit = ask("drain", running.name)
+        audit = drained(running.name)
         assert_drained(audit)
         assert running.status()["drained"]
         assert "millrace undrain" in millrace("status", running.name).stdout
@@ -55,7 +60,7 @@ def test_it_holds_whatever_dies_or_changes_until_undrain(tmp_path, seed):
         running.scale("front", 3)
         running.adopt_after_kill()
         assert running.status()["drained"]
-        again = ask("drain", running.name, "--patience", 60)
+        again = drained(running.name)
         assert again["by"] == "standby" and again["received"] == audit["received"]
         assert ask("undrain", running.name)["was_drained"]
         running.wait_received(audit["received"] + 1000)
@@ -63,7 +68,7 @@ def test_it_holds_whatever_dies_or_changes_until_undrain(tmp_path, seed):
         assert not ask("undrain", running.name)["was_drained"]
         kinds = [event["kind"] for event in running.status()["events"]]
         assert kinds.count("undrained") == 1
-        last = ask("drain", running.name)
+        last = drained(running.name)
         assert_drained(last)
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(last["received"]))
 
@@ -73,14 +78,14 @@ def test_a_source_stands_still_meanwhile(tmp_path, seed):
     text = endless(tmp_path, seed).replace("rate_mpps: 0.01", "rate_mpps: 1")
     with Topology(tmp_path, text) as running:
         running.wait_received(1000)
-        ask("drain", running.name)
+        drained(running.name)
         missed = lambda: running.metrics().total("millrace_port_missed_packets_total", port="in")
         before = missed()
         running.kill("front.0")  # takes longer than 4,096 packets of 1 us
         running.wait_alive("front.0")
         assert missed() == before
         ask("undrain", running.name)
-        ask("drain", running.name)
+        drained(running.name)
 
 
 def test_what_does_not_end_is_named(tmp_path, seed):
@@ -95,7 +100,7 @@ def test_what_does_not_end_is_named(tmp_path, seed):
         assert "in flight, received by port in into lane 0" in refused.stderr
         assert running.status()["drained"], "no port is read, also now"
         running.kill(*workers, number=signal.SIGCONT)
-        audit = ask("drain", running.name, "--patience", 60)
+        audit = drained(running.name)
         assert_drained(audit)
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(audit["received"]))
 
@@ -109,7 +114,7 @@ def test_until_done_is_done_when_drained(tmp_path, seed):
                        PATIENCE, "it runs")
             topology.wait_received(1000)
             run_dir = topology.status()["run_dir"]
-            audit = ask("drain", topology.name)
+            audit = drained(topology.name)
             assert_drained(audit)
             wait_until(lambda: up.poll() is not None, PATIENCE, "it ends by itself")
             assert up.returncode == 0 and not processes.processes_of(run_dir)
@@ -134,7 +139,7 @@ paths:
         wire.a.wait_for(wire.b.ip)
         for host, other in ((wire.a, wire.b), (wire.b, wire.a)):
             host.neighbour(other.ip, other.mac)
-        audit = ask("drain", running.name, "--patience", 60)
+        audit = drained(running.name)
         assert_drained(audit)
         ping = wire.a.start("ping", "-c", "20", "-i", "0.05", "-W", PATIENCE, wire.b.ip)
         sent = lambda: int(wire.a.run("nstat", "-asz", "IcmpOutEchos").stdout.split()[-2])

@@ -180,7 +180,7 @@ def test_the_process_dies_and_its_successor_goes_on(tmp_path, seed):
 
 
 def test_one_that_hangs_is_killed_and_packets_go_on(tmp_path):
-    with Topology(tmp_path, "heartbeat_limit: 2s\n" + telling(tmp_path)) as running:
+    with Topology(tmp_path, "heartbeat_limit: 6s\n" + telling(tmp_path)) as running:
         running.wait_received(500)
         pid = events_pid(running)
         os.kill(pid, signal.SIGSTOP)

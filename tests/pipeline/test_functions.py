@@ -77,7 +77,7 @@ def test_drop_reasons_come_with_their_function_and_have_its_names_everywhere(tmp
             return json.loads(looks.stdout.splitlines()[-1])["dropped_per_s"]
         found = wait_until(rates, PATIENCE, "a rate")
         assert found["no_route"] > 0 and set(found) == {"no_route"}
-        traced = json.loads(millrace("trace", running.name, "--count", "1", "--json").stdout)
+        traced = json.loads(millrace("trace", running.name, "--seconds", PATIENCE, "--json").stdout)
         assert traced["reason"] == "no_route"
         assert ask("rollback", running.name, 1)["generation"] == 3
         (tmp_path / "scan.rules").write_text('drop "MILLRACE"\n')

@@ -14,7 +14,7 @@ import pytest
 
 from behind import OURS, THEIRS, child, inside, routed
 from processes import PATIENCE, wait_until
-from wire import PAGES, digest, run
+from wire import PAGES, digest, run, wait_heard
 
 def fetch(prefix, server_prefix, address, folder):
     """curl here from a server there."""
@@ -53,14 +53,12 @@ def test_the_interfaces_are_the_ports_for_the_kernel(tmp_path):
             assert wire.in_middle("cat", f"/sys/class/net/mr-{name}/address").stdout.strip() == (
                 "02:00:00:00:00:0a" if name == "lan" else "02:00:00:00:00:0b")
             for address in THEIRS[name]:
-                wait_until(lambda address=address: wire.in_middle(
-                    "ping", "-c", "1", "-W", "0.3", address, check=False).returncode == 0,
-                           PATIENCE, f"an answer of {address}")
+                wait_heard(wire.in_middle, address)
         for address in (*OURS["lan"], *OURS["wan"]):
             wire.a.wait_for(address)
 
 
-# Says each line again to its sender.
+# Says each line again to its sender, of which there is one.
 ECHO = """
 import socket, sys
 door = socket.create_server((sys.argv[1], 22))
@@ -72,11 +70,10 @@ TALK = """
 import socket, sys, time
 while True:
     try:
-        stream = socket.create_connection((sys.argv[1], 22), timeout=1)
+        stream = socket.create_connection((sys.argv[1], 22))
         break
     except OSError:
         time.sleep(0.05)
-stream.settimeout(None)
 lines = stream.makefile("rw")
 for line in sys.stdin:
     lines.write(line)

@@ -29,7 +29,6 @@ KILLS = int(os.environ.get("MILLRACE_DEVICE_KILLS", "6"))
 def ports(wire, device, settings=""):
     return f"""
 batch: {{ capacity: {CAPACITY} }}
-heartbeat_limit: 20s
 ports:
   a: {{ device: {device}, interface: {wire.port_a}, mtu: {wire.mtu}, mac: "02:00:00:00:00:0a",
        addresses: [10.8.1.1/24]{settings} }}

@@ -14,7 +14,6 @@ ROUTES = """
 """
 TOPOLOGY = """
 batch: {{ capacity: 32 }}
-heartbeat_limit: 20s
 ports:
   a: {{ device: {device}, interface: {wire.port_a}, mac: "02:00:00:00:00:0a",
        addresses: [10.8.1.1/24, "2001:db8:1::1/64"] }}

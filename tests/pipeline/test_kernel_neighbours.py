@@ -10,6 +10,7 @@ import pytest
 from behind import child, inside, routed
 from processes import PATIENCE, wait_until
 from topology import ask, millrace
+from wire import wait_heard
 
 FAMILIES = (4, 6)
 FAR = {4: "198.18.7.1", 6: "2001:db8:7::1"}
@@ -122,7 +123,7 @@ def test_one_is_used_without_a_question_changes_and_goes(tmp_path, family, place
         assert GATEWAY[family] not in asked()
         kernel(wire, "del", family)
         wait_until_gone(running, family)
-        wait_until(lambda: UNREACHABLE[family] in hears(wire, family), PATIENCE, "no neighbour")
+        wait_heard(wire.a.run, FAR[family], UNREACHABLE[family])
         assert GATEWAY[family] in asked()
         kernel(wire, "add", family, *permanent(wire.b.mac))
         wait_for(running, family, wire.b.mac)

@@ -9,6 +9,7 @@ import pytest
 from behind import THEIRS, routed
 from processes import PATIENCE, wait_until
 from topology import millrace
+from wire import wait_heard
 
 KERNEL = "{ type: route, routes: kernel }"
 FAR = {4: "198.18.7.1", 6: "2001:db8:7::1"}
@@ -30,9 +31,7 @@ def ip(wire, family, *words):
 
 def says(wire, address, words):
     """What a ping of the LAN's host hears, once it is this."""
-    def heard():
-        return words in wire.a.run("ping", "-c", "1", "-W", "0.5", address, check=False).stdout
-    wait_until(heard, PATIENCE, f"'{words}' of {address}")
+    wait_heard(wire.a.run, address, words)
 
 
 ANSWER = "1 received"
@@ -111,8 +110,7 @@ def test_a_flood_of_changes_while_packets_flow_and_processes_die(tmp_path):
             if turn in (1, 3):
                 running.kill("classifier.0")
                 running.wait_alive("classifier.0")
-            wire.a.run("ping", "-c", "20", "-i", "0.01", "-W", "2", FAR[4],
-                       check=turn not in (1, 3))
+            wire.a.ping(FAR[4], count=20)
         ip(wire, 4, "add", "203.0.113.0/24", "via", THEIRS["wan"][0])
         wire.b.run("ip", "address", "add", "203.0.113.9/32", "dev", "lo")
         says(wire, "203.0.113.9", ANSWER)

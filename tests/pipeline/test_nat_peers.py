@@ -29,23 +29,29 @@ table ip nat {{
 }}
 """
 # Registers from port 5060 with the Via and Contact that it is given, and prints lines: the answer's
-# Via, then the request that the registrar sends to the contact, or "no call".
+# Via and Contact, then the request that the registrar sends to the contact, or "silence". What
+# comes late of an earlier one has another Call-ID.
 REGISTER = r"""
-import re, socket, sys
+import os, re, socket, sys
 via, contact, server = sys.argv[1:]
 phone = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 phone.bind(("0.0.0.0", 5060))
 phone.settimeout(2)
 lines = ["REGISTER sip:example.org SIP/2.0", f"Via: SIP/2.0/UDP {via};branch=z9hG4bK1",
-         "From: <sip:a@example.org>;tag=1", "To: <sip:a@example.org>", "Call-ID: 1",
+         "From: <sip:a@example.org>;tag=1", "To: <sip:a@example.org>", f"Call-ID: {os.getpid()}",
          "CSeq: 1 REGISTER", f"Contact: <sip:a@{contact}>", "Content-Length: 0", "", ""]
+def heard():
+    while True:
+        text = phone.recv(2000).decode()
+        if f"Call-ID: {os.getpid()}\r" in text:
+            return text
 phone.sendto("\r\n".join(lines).encode(), (server, 5060))
 try:
-    answer = phone.recv(2000).decode()
+    answer = heard()
     print(answer.split("\r\n")[1])
     print(re.search("Contact: (.*)\r", answer)[1])
     phone.settimeout(0.5)
-    print(phone.recv(2000).decode().split("\r\n")[0])
+    print(heard().split("\r\n")[0])
 except OSError:
     print("silence")
 """

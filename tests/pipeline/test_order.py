@@ -19,7 +19,6 @@ def two_way_topology(folder, dispatch, seed, order="kept"):
     (folder / "all.rules").write_text(SCAN)
     return f"""
 batch: {{ capacity: {CAPACITY} }}
-heartbeat_limit: 20s
 ports:
   a: {{ device: pcap, in: {folder}/a.pcap, out: {folder}/a-out.pcap }}
   b: {{ device: pcap, in: {folder}/b.pcap, out: {folder}/b-out.pcap }}
@@ -107,7 +106,6 @@ def recorder_topology(folder, seed, count=0, rate_mpps=0):
     (folder / "all.rules").write_text(SCAN)
     return f"""
 batch: {{ capacity: {CAPACITY} }}
-heartbeat_limit: 20s
 ports:
   in:  {{ device: generate, numbered: true, flows: 64, seed: {seed}, count: {count},
          rate_mpps: {rate_mpps} }}

@@ -133,7 +133,9 @@ class Service:
         self.folder = folder
         text = (root / "etc/millrace/default.yaml").read_text()
         self.file = folder / "default.yaml"
-        self.file.write_text(text.replace("name: default ", f"name: {self.name} "))
+        # As long as one may set: no process is replaced because this host stands still.
+        self.file.write_text(text.replace("name: default ", f"name: {self.name} ") +
+                             "heartbeat_limit: 60s\n")
         shutil.copy(root / "etc/millrace/default.rules", folder)
         unit = (root / "usr/lib/systemd/system/millrace@.service").read_text()
         start = next(line for line in unit.splitlines() if line.startswith("ExecStart="))

@@ -23,7 +23,6 @@ MOST = 4
 def bump(wire, folder, more):
     (folder / "all.rules").write_text('alert "never to be seen" name "any x"\n')
     return f"""
-heartbeat_limit: 20s
 ports:
   a: {{ device: afpacket, interface: {wire.port_a}, ring: 32768{more} }}
   b: {{ device: afpacket, interface: {wire.port_b} }}

@@ -10,6 +10,7 @@ import pytest
 
 from processes import PATIENCE, wait_until
 from routed import BACKENDS, FAMILIES, FAR, LAN, LEFT, RIGHT, WAN, routed, two_routers
+from wire import wait_heard
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 NARROW = 1300
@@ -90,15 +91,10 @@ def test_a_neighbour_that_goes_is_given_up_and_found_when_it_is_back(wire, famil
     wire.b.wait_for(LEFT[family])
     silence = {"ipv4": "net.ipv4.conf.eth.arp_ignore=8", "ipv6": "net.ipv6.conf.eth.disable_ipv6=1"}
     wire.a.run("sysctl", "-qw", silence[family])
-
-    def given_up():
-        said = wire.b.run("ping", "-c", "1", "-W", "0.5", LEFT[family], check=False).stdout
-        return "nreachable" in said
-
     if family == "ipv4":
         # It would still answer echo requests.
         wire.a.run("ip", "address", "del", f"{LEFT[family]}/24", "dev", "eth")
-    wait_until(given_up, PATIENCE, "given up")
+    wait_heard(wire.b.run, LEFT[family], "nreachable")
     wire.a.run("sysctl", "-qw", silence[family].split("=")[0] + "=0")
     wire.a.add_address(wire.a.address if family == "ipv4" else f"{LEFT[family]}/64")
     wire.a.run("ip", "route", "replace", "default", "via", LAN[family])

@@ -148,10 +148,14 @@ def test_a_route_is_told_as_the_workers_have_it(wire):
     # The last may be on its way.
     wait_until(lambda: hits(wire)[RIGHT["ipv4"]] == before[RIGHT["ipv4"]] + 3, PATIENCE,
                lambda: f"three more: {before}, {hits(wire)}")
-    wait_reachable(wire)
-    way = routes(wire, FAR["ipv4"])
-    assert (way["kind"], way["gateway"], way["port"], way["mac"], way["state"]) == (
-        "gateway", RIGHT["ipv4"], "wan", RIGHT_MAC, "reachable")
+
+    def reachable():
+        wire.a.ping(FAR["ipv4"])
+        way = routes(wire, FAR["ipv4"])
+        return way if way["state"] == "reachable" else None
+    way = wait_until(reachable, PATIENCE, "a neighbour")
+    assert (way["kind"], way["gateway"], way["port"], way["mac"]) == (
+        "gateway", RIGHT["ipv4"], "wan", RIGHT_MAC)
     assert routes(wire, LEFT["ipv6"])["mac"] == LEFT_MAC
     assert routes(wire, "10.66.1.1")["reason"] == "no_route"
     page = millrace("routes", wire.running.name, FAR["ipv6"]).stdout

@@ -232,8 +232,7 @@ def test_an_idle_topology_sleeps_and_takes_little_memory(tmp_path):
 
 
 def test_a_file_is_applied_after_what_was_asked_for_before(tmp_path):
-    text = "heartbeat_limit: 20s\n" + numbered(tmp_path, 0, 0.001)
-    with Topology(tmp_path, text) as running:
+    with Topology(tmp_path, numbered(tmp_path, 0, 0.001)) as running:
         running.endless = True
         stopped = running.lives()["front.1"][0]
         os.kill(stopped, signal.SIGSTOP)

@@ -22,7 +22,6 @@ def look_topology(folder, rate, choice):
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
 batch: {{ capacity: {CAPACITY} }}
-heartbeat_limit: 20s
 ports:
   in:  {{ device: generate, numbered: true, size: 82, rate_mpps: {rate} }}
   out: {{ device: pcap, out: {folder}/out.pcap }}
@@ -41,7 +40,6 @@ def state_topology(folder, rate, choice):
     """A function with state and `choice`."""
     return f"""
 batch: {{ capacity: {CAPACITY} }}
-heartbeat_limit: 20s
 ports:
   in:  {{ device: generate, numbered: true, size: 82, rate_mpps: {rate}, flows: 64 }}
   out: {{ device: pcap, out: {folder}/out.pcap }}
@@ -195,7 +193,6 @@ def gpu_topology(folder, rate, choice, delay_us):
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
 batch: {{ capacity: {CAPACITY} }}
-heartbeat_limit: 20s
 ports:
   in:
     {{ device: generate, numbered: true, size: 82, rate_mpps: {rate}, flows: 64,

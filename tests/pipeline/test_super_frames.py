@@ -17,7 +17,6 @@ def bump(wire, settings=""):
     device = "tap" if wire.taps else "afpacket"
     more = f"device: {device}, super_frames: true, mtu: {wire.mtu}{settings}"
     return f"""
-heartbeat_limit: 20s
 ports:
   a: {{ interface: {wire.port_a}, {more} }}
   b: {{ interface: {wire.port_b}, {more} }}

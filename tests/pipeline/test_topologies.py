@@ -12,7 +12,7 @@ import pytest
 from processes import PATIENCE, wait_until
 from topology import Topology
 from vlan_switch import VlanSwitch
-from wire import Wire, run
+from wire import Wire, run, wait_heard
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "orchestration/topologies"
 ROUTER = {"addresses": ("10.1.0.2/24", "192.0.2.2/24")}
@@ -67,9 +67,7 @@ def test_a_router_for_the_programs_of_its_host(tmp_path):
         with Topology(tmp_path, text, prefix=wire.prefix) as running:
             wire.b.route("default", "192.0.2.1")
             wire.in_middle("ip", "route", "add", "192.0.2.0/24", "via", "10.1.0.1")
-            wait_until(lambda: "ttl=63" in wire.in_middle(
-                "ping", "-c", "1", "-W", "0.3", wire.b.ip, check=False).stdout,
-                       PATIENCE, "an answer")
+            wait_heard(wire.in_middle, wire.b.ip, "ttl=63")
             assert running.settle()["transmitted"] >= 2
         assert "mill-lan" not in wire.in_middle("ip", "link").stdout
 
@@ -81,9 +79,7 @@ def test_a_router_with_a_trunk(tmp_path):
           between(tmp_path, "router-vlans", wire) as running):
         wire.b.route("default", "192.0.2.1")
         for host in vlans.values():
-            wait_until(lambda host=host: "ttl=63" in host.run(
-                "ping", "-c", "1", "-W", "0.3", wire.b.ip, check=False).stdout,
-                       PATIENCE, "an answer")
+            wait_heard(host.run, wire.b.ip, "ttl=63")
         running.settle()
 
 
@@ -94,9 +90,7 @@ def test_a_router_with_the_host_behind_it(tmp_path):
         wire.a.wait_for(wire.b.ip)
         wire.fetch(tmp_path, 3)
         for host in (wire.a, wire.b):
-            wait_until(lambda host=host: wire.in_middle(
-                "ping", "-c", "1", "-W", "0.3", host.ip, check=False).returncode == 0,
-                       PATIENCE, "an answer to the host behind")
+            wait_heard(wire.in_middle, host.ip)
         assert running.settle()["generated"]["punt"] >= 2
 
 

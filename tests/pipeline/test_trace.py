@@ -5,6 +5,7 @@
 import json
 
 import frames
+from processes import PATIENCE
 from topology import Topology, millrace
 
 import pytest
@@ -31,7 +32,7 @@ paths:
 
 
 def trace(running, *words, check=True):
-    done = millrace("trace", running.name, "--json", *words, check=check)
+    done = millrace("trace", running.name, "--json", "--seconds", PATIENCE, *words, check=check)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -121,7 +122,7 @@ def test_a_dropped_packet_says_where_and_why(tmp_path):
         functions = {step["name"]: step for step in packet["steps"] if step["what"] == "function"}
         assert functions["first"]["took_part"] and functions["first"]["verdict"] == "drop"
         assert set(functions) == {"first"}, "no other looks at a batch without packets"
-        page = millrace("trace", running.name).stdout
+        page = millrace("trace", running.name, "--seconds", PATIENCE).stdout
         assert "dropped: rule" in page
         assert "\033" not in page
         running.drain()

@@ -78,7 +78,8 @@ def test_status_log_and_report_say_what_is_not_read(tmp_path, device):
     with Topology(tmp_path, reading(capture, device)) as running:
         running.settle(received=2)
         wait_until(lambda: any(event["kind"] == "port_trouble" and said in event["text"]
-                               for event in running.status()["events"]), 30, "an event says it")
+                               for event in running.status()["events"]), PATIENCE,
+                   "an event says it")
         assert said in millrace("logs", running.name).stdout
         assert f"not read whole: {capture}" in millrace("report", running.name).stdout
         assert ask("report", running.name)["not_read_whole"] == [str(capture)]
@@ -147,7 +148,8 @@ paths:
     with Topology(tmp_path, text) as running:
         running.endless = True
         file = small_disk / "out.pcapng"
-        done = millrace("capture", running.name, "--seconds", 60, "-w", file, check=False)
+        done = millrace("capture", running.name, "--seconds", PATIENCE, "-w", file,
+                        check=False)
         assert done.returncode == 1
         assert f"write capture {file}: No space left on device" in done.stderr
         data = file.read_bytes()

@@ -188,7 +188,6 @@ def test_connections_over_interfaces_survive(tmp_path, device):
     new = another_build(tmp_path / "new")
     with Wire(device=device) as wire:
         text = f"""
-heartbeat_limit: 20s
 ports:
   a: {{ device: {device}, interface: {wire.port_a} }}
   b: {{ device: {device}, interface: {wire.port_b} }}
