@@ -61,6 +61,7 @@ std::vector<Finding> examine(const HostFiles& host, const Needs& needs) {
   std::vector<Finding> findings;
   examine_processors(host, needs, findings);
   examine_memory(host, needs, findings);
+  examine_control_group(host, needs, findings);
   examine_rights(host, needs, findings);
   examine_devices(host, needs, findings);
   examine_leftovers(host, findings);

@@ -58,11 +58,11 @@ struct Needs {
   std::uint64_t huge_pages = 16;  ///< of 2 MB
   std::uint32_t actors = 0;       ///< that move packets
   bool cuda = false;
-  std::vector<std::string> interfaces;       ///< of afpacket and afxdp ports
-  std::map<std::string, Offloads> offloads;  ///< of interfaces that are there
-  std::map<std::string, Mtu> mtus;           ///< of their ports
-  std::vector<std::string> pci;              ///< addresses of DPDK ports
-  std::vector<std::string> capabilities;     ///< "net_raw", ...
+  std::vector<std::string> interfaces;              ///< of afpacket and afxdp ports
+  std::map<std::string, Offloads> offloads;         ///< of interfaces that are there
+  std::map<std::string, Mtu> mtus;                  ///< of their ports
+  std::vector<std::string> pci;                     ///< addresses of DPDK ports
+  std::vector<std::string> capabilities;            ///< "net_raw", ...
   bool af_xdp = false;
   bool tap = false;
   bool dpdk = false;  ///< drivers of DPDK, which want a hugetlbfs
@@ -75,6 +75,8 @@ std::vector<Finding> examine(const HostFiles& host, const Needs& needs);
 // The parts.
 void examine_processors(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings);
 void examine_memory(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings);
+void examine_control_group(const HostFiles& host, const Needs& needs,
+                           std::vector<Finding>& findings);
 void examine_rights(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings);
 void examine_devices(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings);
 void examine_leftovers(const HostFiles& host, std::vector<Finding>& findings);

@@ -31,6 +31,10 @@ struct LimitFiles {
 };
 constexpr LimitFiles kVersion2{"hugetlb.2MB.max", "hugetlb.2MB.current"};
 constexpr LimitFiles kVersion1{"hugetlb.2MB.limit_in_bytes", "hugetlb.2MB.usage_in_bytes"};
+/// Those of pages that are reserved, which a shared mapping does first.
+constexpr LimitFiles kReserved2{"hugetlb.2MB.rsvd.max", "hugetlb.2MB.rsvd.current"};
+constexpr LimitFiles kReserved1{"hugetlb.2MB.rsvd.limit_in_bytes",
+                                "hugetlb.2MB.rsvd.usage_in_bytes"};
 
 /// A limit of any folder from `group` up to `base` holds.
 void limit_by(const fs::path& root, const fs::path& base, fs::path group, const LimitFiles& files,
@@ -59,9 +63,13 @@ void apply_limits(const fs::path& root, HugePages& pages) {
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const fs::path group = line.substr(second + 1);
-    if (controllers.empty()) limit_by(root, "sys/fs/cgroup", group, kVersion2, pages);
+    if (controllers.empty()) {
+      limit_by(root, "sys/fs/cgroup", group, kVersion2, pages);
+      limit_by(root, "sys/fs/cgroup", group, kReserved2, pages);
+    }
     if (("," + controllers + ",").find(",hugetlb,") != std::string::npos) {
       limit_by(root, "sys/fs/cgroup/hugetlb", group, kVersion1, pages);
+      limit_by(root, "sys/fs/cgroup/hugetlb", group, kReserved1, pages);
     }
   }
 }

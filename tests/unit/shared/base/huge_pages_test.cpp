@@ -67,6 +67,8 @@ TEST_F(HugePagesOf, TheTightestCgroupOfAllAboveLimits) {
   put("sys/fs/cgroup/pods/mine/hugetlb.2MB.max", std::to_string(4 << 21));
   EXPECT_EQ(look().allowed, 4u);
   EXPECT_EQ(look().limit, "/sys/fs/cgroup/pods/mine/hugetlb.2MB.max");
+  put("sys/fs/cgroup/pods/hugetlb.2MB.rsvd.max", std::to_string(3 << 21));
+  EXPECT_EQ(look().limit, "/sys/fs/cgroup/pods/hugetlb.2MB.rsvd.max") << "of reservations";
 }
 
 /// Of a cgroup namespace, as containers have it: its own folder is the root.

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <sstream>
+
+#include "orchestration/doctor/doctor.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kProcessesBeside = 5;  ///< supervisor, hub, standby, telemetry, events
+constexpr std::uint64_t kBytesOfProcess = 16 << 20;  ///< without its tables
+constexpr std::uint64_t kThreadsOfProcess = 3;
+
+/// Where versions 1 and 2 of control groups keep a limit.
+struct Controller {
+  const char* name;
+  const char* limit1;
+  const char* usage1;
+  const char* limit2;
+  const char* usage2;
+};
+constexpr Controller kMemory{"memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                             "memory.max", "memory.current"};
+constexpr Controller kPids{"pids", "pids.max", "pids.current", "pids.max", "pids.current"};
+
+/// A group of this process and those above it; `visit` gets each folder, innermost first.
+void for_each_group(const HostFiles& host, const std::string& controller,
+                    const std::function<void(const std::string& folder, bool version2)>& visit) {
+  std::istringstream groups(host.text("/proc/self/cgroup").value_or(""));
+  for (std::string line; std::getline(groups, line);) {
+    // "0::/a/b" of version 2, "7:cpu,cpuacct:/a/b" of version 1.
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
+    if (second == line.npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const bool version2 = controllers.empty();
+    if (!version2 && ("," + controllers + ",").find("," + controller + ",") == line.npos) continue;
+    const std::string base = version2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller;
+    std::string group = line.substr(second + 1);
+    for (; group.size() > 1 && group.starts_with('/'); group.erase(group.rfind('/'))) {
+      visit(base + group, version2);
+    }
+    visit(base, version2);
+  }
+}
+
+std::optional<std::uint64_t> number_of(const std::optional<std::string>& text) {
+  std::uint64_t number = 0;
+  if (!text) return std::nullopt;
+  const auto [stop, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  return error == std::errc{} ? std::optional(number) : std::nullopt;  // "max" is none
+}
+
+/// The limit that leaves least.
+struct Limit {
+  std::string file;
+  std::uint64_t limit = 0, left = UINT64_MAX;
+};
+Limit least_of(const HostFiles& host, const Controller& of) {
+  Limit least;
+  for_each_group(host, of.name, [&](const std::string& folder, bool version2) {
+    const std::string file = folder + "/" + (version2 ? of.limit2 : of.limit1);
+    const auto limit = number_of(host.text(file));
+    if (!limit) return;
+    const std::string usage = folder + "/" + (version2 ? of.usage2 : of.usage1);
+    const std::uint64_t used = number_of(host.text(usage)).value_or(0);
+    const std::uint64_t left = *limit - std::min(used, *limit);
+    if (left < least.left) least = {file, *limit, left};
+  });
+  return least;
+}
+
+/// Processor time a second that the strictest group allows, in percent of a core; 0: all.
+struct Quota {
+  std::string file;
+  std::uint64_t percent = 0;
+};
+Quota quota_of(const HostFiles& host) {
+  Quota least;
+  for_each_group(host, "cpu", [&](const std::string& folder, bool version2) {
+    const std::string file = folder + (version2 ? "/cpu.max" : "/cpu.cfs_quota_us");
+    const std::vector<std::string> words = words_of(host.text(file).value_or(""));
+    if (words.empty()) return;
+    const auto quota = number_of(words[0]);
+    const auto period = version2 ? number_of(words.size() > 1 ? words[1] : "")
+                                 : number_of(host.text(folder + "/cpu.cfs_period_us"));
+    if (!quota || !period || *period == 0) return;
+    const std::uint64_t percent = *quota * 100 / *period;
+    if (least.file.empty() || percent < least.percent) least = {file, percent};
+  });
+  return least;
+}
+
+void examine_limit(const HostFiles& host, const Controller& of, std::uint64_t wanted,
+                   std::uint64_t unit, const std::string& words, Finding& finding) {
+  const Limit least = least_of(host, of);
+  if (least.file.empty() || least.left >= wanted) return;
+  finding.health = Health::kProblem;
+  finding.found = least.file + " leaves " + std::to_string(least.left / unit) + words + ", " +
+                  std::to_string(wanted / unit) + " needed";
+  finding.mend = "raise the limit of this cgroup or container by " +
+                 std::to_string((wanted - least.left + unit - 1) / unit) + words;
+}
+
+}  // namespace
+
+void examine_control_group(const HostFiles& host, const Needs& needs,
+                           std::vector<Finding>& findings) {
+  const std::uint64_t processes = needs.actors + kProcessesBeside;
+  Finding memory{.check = "memory of the cgroup", .found = "enough without tables"};
+  examine_limit(host, kMemory, processes * kBytesOfProcess, 1 << 20, " MB", memory);
+  findings.push_back(std::move(memory));
+  Finding tasks{.check = "processes of the cgroup", .found = "enough"};
+  examine_limit(host, kPids, processes * kThreadsOfProcess, 1, " threads", tasks);
+  findings.push_back(std::move(tasks));
+  Finding time{.check = "processor time of the cgroup", .found = "not limited"};
+  if (const Quota quota = quota_of(host); !quota.file.empty()) {
+    time.found = quota.file + " allows " + std::to_string(quota.percent) + " % of a core";
+    if (needs.actors != 0 && quota.percent < 100ull * (needs.actors + 1)) {
+      time.health = Health::kNote;
+      time.found += ", " + std::to_string(needs.actors) +
+                    " actors move packets: they stand still when it is used up";
+      time.mend = "for full speed: " + std::to_string(100ull * (needs.actors + 1)) +
+                  " % (a container: --cpus=" + std::to_string(needs.actors + 1) + ")";
+    }
+  }
+  findings.push_back(std::move(time));
+}
+
+}  // namespace millrace
