@@ -22,6 +22,7 @@
 #include "io-worker/ports/taken.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/nearest.hpp"
+#include "shared/base/run_words.hpp"
 
 namespace millrace {
 namespace {
@@ -71,26 +72,27 @@ std::string kernel_address(const std::string& interface) {
 
 /// The kernel's stack loses what is cut off below it: of bridges, bonds, VLAN and macvlan over the
 /// interface too.
-void refuse_addresses(const PlanPort& port, const Link& link) {
+std::optional<AddressTrouble> trouble_of(const PlanPort& port, const Link& link) {
   const std::string called = "interface '" + link.name + "' ";
   const std::string host = port.device == "afpacket" ? ", or host: true at port '" + port.name +
                                                            "', so that the kernel receives too"
                                                      : "";
   const std::string own = kernel_address(link.name);
   if (!own.empty()) {
-    throw Error(called + "has the address " + own +
-                ", which this host would lose: ip address flush dev " + link.name + host);
+    return AddressTrouble{called + "has the address " + own + ", which this host would lose",
+                          "ip address flush dev " + link.name + host};
   }
   for (const Link& over : links_over(link)) {
     const std::string address = kernel_address(over.name);
     if (address.empty()) continue;
     const bool master = over.index == link.master;
-    throw Error(
+    return AddressTrouble{
         called + (master ? "is part of '" : "is under '") + over.name + "', whose address " +
-        address + " this host would lose: " +
+            address + " this host would lose",
         (master ? "ip link set " + link.name + " nomaster" : "ip address flush dev " + over.name) +
-        host);
+            host};
   }
+  return std::nullopt;
 }
 
 Link check_link(const PlanPort& port, const InterfaceWish& wish) {
@@ -98,6 +100,11 @@ Link check_link(const PlanPort& port, const InterfaceWish& wish) {
   const std::string called = "interface '" + name + "' ";
   const auto link = find_link(name);
   if (!link) throw not_found(name);
+  if (link->name != name) {
+    throw Error(called + "is the interface '" + link->name +
+                "' by another name of it: interface: " + link->name + " at port '" + port.name +
+                "'");
+  }
   if (link->type != ARPHRD_ETHER) {
     throw Error(called + "is not Ethernet: a port needs one that is");
   }
@@ -108,7 +115,8 @@ Link check_link(const PlanPort& port, const InterfaceWish& wish) {
                 ": ip link set " + name + " mtu " + wanted +
                 ", or mtu: " + std::to_string(link->mtu) + " at port '" + port.name + "'");
   }
-  if (!wish.host) refuse_addresses(port, *link);
+  const auto trouble = wish.host ? std::nullopt : trouble_of(port, *link);
+  if (trouble) throw Error(trouble->found + ": " + trouble->mend);
   return *link;
 }
 
@@ -123,7 +131,7 @@ void check_owner(const Link& link, const std::string& interface, const std::stri
   }
   if (in_use(other)) {
     throw Error("interface '" + interface + "' is taken by the topology in " + other +
-                ": millrace down " + other.substr(other.rfind('/') + 1));
+                ": millrace down " + words_for_run_in(other));
   }
   give_back_interfaces(other);
 }
@@ -254,6 +262,11 @@ void give_back_interfaces(const std::string& run_dir) noexcept {
     return;  // no right to: the record stays for a user that has it
   }
   ::unlink(taken_path(run_dir).c_str());
+}
+
+std::optional<AddressTrouble> address_trouble(const PlanPort& port, const InterfaceWish& wish) {
+  const auto link = find_link(wish.interface);
+  return link && !wish.host ? trouble_of(port, *link) : std::nullopt;
 }
 
 std::string mtu_warning(const std::string& port, std::uint32_t port_mtu,

@@ -60,6 +60,14 @@ void give_back_interfaces(const std::string& run_dir) noexcept;
 std::string mtu_warning(const std::string& port, std::uint32_t port_mtu,
                         const std::string& interface, std::uint32_t interface_mtu);
 
+/// Addresses that this host would lose if the port took the interface.
+struct AddressTrouble {
+  std::string found;
+  std::string mend;  ///< a shell command, or a setting
+};
+/// Nothing: it has none, or there is no such interface.
+std::optional<AddressTrouble> address_trouble(const PlanPort& port, const InterfaceWish& wish);
+
 /// Number of an interface. Throws Error with the nearest name.
 std::uint32_t interface_index(const std::string& interface);
 

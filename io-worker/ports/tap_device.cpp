@@ -12,6 +12,7 @@
 #include "io-worker/ports/super_frame.hpp"
 #include "io-worker/ports/tap.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/run_words.hpp"
 
 namespace millrace {
 namespace {
@@ -40,7 +41,7 @@ UniqueFd open_tun() {
     throw Error(there + ": name one that is to be made, or: ip link del " + interface);
   }
   throw Error(there + ", a port of the topology in " + owner +
-              ": name another one, or: millrace down " + owner.substr(owner.rfind('/') + 1));
+              ": name another one, or: millrace down " + words_for_run_in(owner));
 }
 
 /// The run directory of the topology whose port it is; empty: of none.
@@ -131,8 +132,7 @@ UniqueFd borrow_tap(const PlanPort& port, std::uint32_t queue, const std::string
   UniqueFd file = borrow_kept(run_dir, kept_file_name(port, queue));
   if (file) return file;
   throw Error("neither hub nor standby lends queue " + std::to_string(queue) +
-              " of its interface; plan a restart: millrace down " +
-              run_dir.substr(run_dir.rfind('/') + 1));
+              " of its interface; plan a restart: millrace down " + words_for_run_in(run_dir));
 }
 
 std::uint32_t tap_index(const UniqueFd& queue) {

@@ -9,6 +9,7 @@
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/restart.hpp"
 #include "orchestration/cli/topology_file.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/config/plan_diff.hpp"
 #include "shared/control/build_layout.hpp"
 #include "shared/control/plan_file.hpp"

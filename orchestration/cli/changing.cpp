@@ -9,6 +9,7 @@
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/pulse.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/control/plan_file.hpp"
 
 namespace millrace {

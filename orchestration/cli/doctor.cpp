@@ -68,6 +68,9 @@ Needs needs_of_file(const std::string& file) {
     const auto wish = interface_wish(port);
     if (!wish || !host.exists("/sys/class/net/" + wish->interface)) continue;
     needs.offloads[wish->interface] = offloads_of(*wish);
+    if (const auto trouble = address_trouble(port, *wish)) {
+      needs.addresses[wish->interface] = *trouble;
+    }
   }
   return needs;
 }

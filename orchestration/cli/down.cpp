@@ -12,6 +12,7 @@
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 
@@ -37,7 +38,7 @@ void end_by_supervisor(const std::string& run_dir, pid_t supervisor) {
     if (std::chrono::steady_clock::now() > until) {
       throw Error("the supervisor (pid " + std::to_string(supervisor) +
                   ") is still stopping after " + std::to_string(kEnd.count()) +
-                  " s; see millrace status");
+                  " s; see millrace status " + words_for_run(topology_in(run_dir), run_dir));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

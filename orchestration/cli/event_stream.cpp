@@ -10,11 +10,12 @@
 #include <cerrno>
 
 #include "shared/base/error.hpp"
+#include "shared/base/run_words.hpp"
 
 namespace millrace {
 namespace {
 
-UniqueFd connect_to_events(const std::string& path) {
+UniqueFd connect_to_events(const std::string& path, const std::string& run) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) throw Error(path + " is too long for a socket");
@@ -24,7 +25,8 @@ UniqueFd connect_to_events(const std::string& path) {
   if (!client || ::connect(client.get(), to, sizeof address) != 0) {
     throw system_error("connect to " + path +
                            " (the process `events` starts again by itself; "
-                           "millrace status says how it is)",
+                           "how it is: millrace status " +
+                           run + ")",
                        errno);
   }
   return client;
@@ -41,7 +43,7 @@ std::string socket_of(const Plan& plan, const std::string& run_dir) {
 }  // namespace
 
 EventStream::EventStream(const Plan& plan, const std::string& run_dir)
-    : client_(connect_to_events(socket_of(plan, run_dir))) {}
+    : client_(connect_to_events(socket_of(plan, run_dir), words_for_run(plan.name, run_dir))) {}
 
 bool EventStream::next(std::string& line) {
   for (;;) {

@@ -14,6 +14,7 @@
 #include "orchestration/cli/segment_look.hpp"
 #include "orchestration/cli/snapshot.hpp"
 #include "shared/base/nearest.hpp"
+#include "shared/base/run_words.hpp"
 
 namespace millrace {
 namespace {
@@ -67,7 +68,8 @@ void forget(const Plan& plan, const NeighbourTableView& table, const NeighboursO
   if (ports.empty()) {
     throw Error("no neighbour " + options.forget +
                 (wanted ? " at port '" + options.port + "'" : "") +
-                "; see which there are: millrace neighbours " + options.name);
+                "; see which there are: millrace neighbours " +
+                words_for_run(options.name, running_dir(options)));
   }
   if (options.json) {
     const nlohmann::ordered_json json = {

@@ -11,6 +11,7 @@
 
 #include "orchestration/supervisor/key_files.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/base/tcp_address.hpp"
 #include "shared/control/run_files.hpp"
 

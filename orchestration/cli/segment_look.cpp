@@ -9,6 +9,7 @@
 #include "io-worker/ports/kept_file.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/run_words.hpp"
 
 namespace millrace {
 namespace {

@@ -17,6 +17,7 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/service_manager.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 

@@ -12,6 +12,7 @@
 #include "orchestration/supervisor/child.hpp"
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/control/build_layout.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"

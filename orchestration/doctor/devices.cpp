@@ -166,6 +166,13 @@ void examine_devices(const HostFiles& host, const Needs& needs, std::vector<Find
     const auto mtu = needs.mtus.find(name);
     findings.push_back(
         examine_interface(host, name, mtu != needs.mtus.end() ? mtu->second : Mtu{}));
+    const auto addresses = needs.addresses.find(name);
+    if (addresses != needs.addresses.end()) {
+      findings.push_back({.check = "addresses of " + name,
+                          .health = Health::kProblem,
+                          .found = addresses->second.found,
+                          .mend = addresses->second.mend});
+    }
     const auto offloads = needs.offloads.find(name);
     if (offloads != needs.offloads.end()) {
       findings.push_back(examine_offloads(name, offloads->second));

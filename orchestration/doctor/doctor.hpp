@@ -61,6 +61,7 @@ struct Needs {
   std::vector<std::string> interfaces;              ///< of afpacket and afxdp ports
   std::map<std::string, Offloads> offloads;         ///< of interfaces that are there
   std::map<std::string, Mtu> mtus;                  ///< of their ports
+  std::map<std::string, AddressTrouble> addresses;  ///< of interfaces, which are in no file
   std::vector<std::string> pci;                     ///< addresses of DPDK ports
   std::vector<std::string> capabilities;            ///< "net_raw", ...
   bool af_xdp = false;

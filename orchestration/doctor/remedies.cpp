@@ -13,6 +13,7 @@
 #include "orchestration/doctor/doctor.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/run_words.hpp"
 
 namespace fs = std::filesystem;
 

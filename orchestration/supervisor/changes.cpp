@@ -42,7 +42,7 @@ Changes::Changes(Plan& plan, Fleet& fleet, const History& history, Means means)
       fleet_(fleet),
       history_(history),
       means_(std::move(means)),
-      scaling_(plan, fleet, means_.ask_drain),
+      scaling_(plan, fleet, means_.ask_drain, means_.run_words),
       tables_(plan, fleet,
               {means_.folder, means_.run_dir,
                [this](std::uint32_t actor, std::uint32_t revision) {

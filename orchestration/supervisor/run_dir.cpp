@@ -24,6 +24,7 @@
 #include "services/functions/image_file.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/config/sections.hpp"
 #include "shared/control/discovery_file.hpp"
 #include "shared/control/plan_file.hpp"
@@ -35,8 +36,6 @@ namespace fs = std::filesystem;
 
 namespace millrace {
 namespace {
-
-constexpr const char* kRunDirs = "/run/millrace";  // of root
 
 std::vector<std::string> command_line(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
@@ -121,24 +120,6 @@ void remove_images(const std::string& run_dir) noexcept {
 }  // namespace
 
 std::string next_plan_path(const std::string& run_dir) { return run_dir + "/plan.bin.next"; }
-
-std::string default_run_dir(const std::string& name) {
-  if (::geteuid() == 0) return std::string(kRunDirs) + "/" + name;
-  const char* base = std::getenv("XDG_RUNTIME_DIR");
-  if (base == nullptr || *base == '\0') {
-    throw Error("XDG_RUNTIME_DIR is not set: name a directory with --run-dir");
-  }
-  return std::string(base) + "/millrace/" + name;
-}
-
-std::string words_for_run(const std::string& name, const std::string& run_dir) {
-  try {
-    if (run_dir == run_dir_of(name, "")) return name;
-  } catch (const Error&) {
-    // This user has no default one.
-  }
-  return name + " --run-dir " + run_dir;
-}
 
 std::string run_dir_of(const std::string& name, const std::string& given) {
   if (given.empty() && !is_name(name)) {

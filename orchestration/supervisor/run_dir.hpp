@@ -34,13 +34,6 @@ namespace millrace {
 /// Where the plan lies whose tables are being built (table_build.hpp).
 std::string next_plan_path(const std::string& run_dir);
 
-/// Where topology `name` runs unless told otherwise: /run/millrace/<name> for root, else
-/// $XDG_RUNTIME_DIR/millrace/<name>. Throws Error when that variable is missing.
-std::string default_run_dir(const std::string& name);
-/// How a command names what runs in `run_dir`: NAME, or "NAME --run-dir DIR" if that is not the
-/// default one.
-std::string words_for_run(const std::string& name, const std::string& run_dir);
-
 /// `given` made absolute, or the default when it is empty. A process knows its topology by this
 /// very text. Throws Error when there is none given and `name` cannot be a topology's.
 std::string run_dir_of(const std::string& name, const std::string& given);

@@ -29,8 +29,11 @@ std::string unknown_group(const Plan& plan, const std::string& name) {
 
 }  // namespace
 
-Scaling::Scaling(const Plan& plan, Fleet& fleet, AskDrain ask_drain)
-    : plan_(plan), fleet_(fleet), ask_drain_(std::move(ask_drain)) {}
+Scaling::Scaling(const Plan& plan, Fleet& fleet, AskDrain ask_drain, std::string run_words)
+    : plan_(plan),
+      fleet_(fleet),
+      ask_drain_(std::move(ask_drain)),
+      run_words_(std::move(run_words)) {}
 
 std::uint32_t Scaling::wanted_count(std::uint32_t group) const {
   return static_cast<std::uint32_t>(std::ranges::count_if(fleet_.posts(), [&](const Post& post) {
@@ -126,7 +129,7 @@ void Scaling::refuse_failed() const {
       if (post.failed_starts < kFailedStartsMax) continue;
       throw Error("not all workers are where they should be: " + post.name + " " +
                   post.seat().note + " at its start, " + std::to_string(post.failed_starts) +
-                  " times; see millrace logs " + plan_.name + " " + fleet_.name_of(post));
+                  " times; see millrace logs " + run_words_ + " " + fleet_.name_of(post));
     }
   }
 }

@@ -25,7 +25,8 @@ class Scaling {
   /// Asks the leader to let a worker drain. Throws Error.
   using AskDrain = std::function<void(std::uint32_t actor)>;
 
-  Scaling(const Plan& plan, Fleet& fleet, AskDrain ask_drain);
+  /// `run_words`: how commands name the run.
+  Scaling(const Plan& plan, Fleet& fleet, AskDrain ask_drain, std::string run_words);
 
   /// What is asked for, checked. Throws Error that names what there is and what is allowed.
   std::vector<Step> check(const std::vector<GroupCount>& wanted) const;
@@ -51,6 +52,7 @@ class Scaling {
   const Plan& plan_;
   Fleet& fleet_;
   AskDrain ask_drain_;
+  std::string run_words_;
   std::vector<Step> steps_;
   Clock::time_point until_{}, ask_again_{};
 };

@@ -24,6 +24,7 @@
 #include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/tables.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/control/endpoint.hpp"
 
 namespace millrace {

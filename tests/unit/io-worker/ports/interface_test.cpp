@@ -159,6 +159,29 @@ TEST_F(InterfaceTest, AddressesOfTheHostAreKeptOfWhatLiesOverItToo) {
   EXPECT_NO_THROW(take({.interface = "here", .host = true}, one_));
 }
 
+TEST_F(InterfaceTest, ItsOtherNameIsRefusedWithItsOwn) {
+  shell("ip link property add dev here altname besides");
+  EXPECT_EQ(error_of([&] { take({.interface = "besides"}, one_); }),
+            "port 'lan' (afpacket): interface 'besides' is the interface 'here' by another name of "
+            "it: interface: here at port 'lan'");
+}
+
+TEST_F(InterfaceTest, AddressesThatWouldBeLostAreToldWithoutTakingIt) {
+  const PlanPort port = test::make_port("afpacket", {});
+  EXPECT_FALSE(address_trouble(port, {.interface = "here"}));
+  EXPECT_FALSE(address_trouble(port, {.interface = "nowhere"}));
+  shell("ip address add 192.0.2.1/24 dev here");
+  const auto trouble = address_trouble(port, {.interface = "here"});
+  ASSERT_TRUE(trouble);
+  EXPECT_EQ(trouble->found,
+            "interface 'here' has the address 192.0.2.1, which this host would lose");
+  EXPECT_EQ(trouble->mend,
+            "ip address flush dev here, or host: true at port 'lan', so that the kernel receives "
+            "too");
+  EXPECT_FALSE(address_trouble(port, {.interface = "here", .host = true}));
+  EXPECT_EQ(find_link("here")->alias, "");
+}
+
 TEST_F(InterfaceTest, OneTopologyHasItUntilItIsGone) {
   const std::string before = harmful_ones();
   take({.interface = "here"}, one_);
@@ -167,7 +190,7 @@ TEST_F(InterfaceTest, OneTopologyHasItUntilItIsGone) {
   alive_ = one_;
   EXPECT_EQ(error_of([&] { take({.interface = "here"}, two_); }),
             "port 'lan' (afpacket): interface 'here' is taken by the topology in " + one_ +
-                ": millrace down one");
+                ": millrace down one --run-dir " + one_);
   alive_.clear();
   take({.interface = "here"}, two_);
   EXPECT_FALSE(std::filesystem::exists(one_ + "/interfaces")) << "the dead one's was given back";

@@ -67,6 +67,15 @@ TEST_F(Devices, OffloadsThatStayOnAreAWarning) {
   EXPECT_EQ(of(look(needs), "offloads of eth0").found, "none on that changes frames");
 }
 
+TEST_F(Devices, AddressesThatThisHostWouldLoseAreAProblem) {
+  Needs needs{.interfaces = {"eth0"}};
+  needs.addresses["eth0"] = {"it has some", "flush them"};
+  const Finding finding = of(look(needs), "addresses of eth0");
+  EXPECT_EQ(finding.health, Health::kProblem);
+  EXPECT_EQ(finding.found, "it has some");
+  EXPECT_EQ(finding.mend, "flush them");
+}
+
 TEST(Offloads, OfTheLoopbackAreSwitches) {
   const Offloads offloads = offloads_of({.interface = "lo"});
   EXPECT_FALSE(offloads.on.empty() && offloads.fixed.empty()) << "it has always some";

@@ -88,15 +88,9 @@ TEST_F(RunDir, IsWhereTheUserMayWrite) {
   const std::string expected =
       ::geteuid() == 0 ? "/run/millrace/branch" : "/tmp/xdg/millrace/branch";
   ::setenv("XDG_RUNTIME_DIR", "/tmp/xdg", 1);
-  EXPECT_EQ(default_run_dir("branch"), expected);
   EXPECT_EQ(run_dir_of("branch", ""), expected);
   EXPECT_EQ(run_dir_of("branch", "/tmp/a/../b/"), "/tmp/b");
   EXPECT_EQ(run_dir_of("branch", "relative"), fs::current_path().string() + "/relative");
-}
-
-TEST_F(RunDir, CommandsNameARunWithItsFolderOnlyWhereThatIsNotTheDefault) {
-  EXPECT_EQ(words_for_run("branch", run_dir_of("branch", "")), "branch");
-  EXPECT_EQ(words_for_run("branch", "/srv/x"), "branch --run-dir /srv/x");
 }
 
 TEST(RunDirOf, ANameThatCannotBeATopologysIsRefused) {
