@@ -18,7 +18,7 @@ namespace {
 /// "*" is all addresses; the name of an interface is left to the listener.
 std::optional<SocketAddress> address_of(const std::string& what, const std::string& address) {
   const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos || address.ends_with(":0")) return std::nullopt;
+  if (colon == std::string::npos) return std::nullopt;
   const std::string host = address.substr(0, colon);
   if (host == "*") return socket_address("0.0.0.0" + address.substr(colon));
   auto known = socket_address(address);
@@ -35,6 +35,7 @@ void check_listen(const std::string& what, const std::string& address) {
   const auto wanted = address_of(what, address);
   if (!wanted) return;
   const UniqueFd socket(::socket(wanted->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) throw system_error(what + ": listen on " + address, errno);
   const int yes = 1, no = 0;  // as the server does: what closes at this moment is no obstacle
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (wanted->family() == AF_INET6) {
