@@ -13,6 +13,7 @@
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/restart.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/config/plan_diff.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
@@ -55,15 +56,28 @@ void print_history(const RunningOptions& options) {
   std::cout << json_text(nlohmann::ordered_json{{"ok", true}, {"generations", list}}) << '\n';
 }
 
-/// The one before the last change that a user made: steps of `autoscale` are none. 0: none.
+/// The one before the last change of the plan that a user made: steps of `autoscale` are none, and
+/// an upgrade has the plan of before. 0: none.
 std::uint64_t one_before(const std::string& run_dir, std::uint64_t generation) {
   std::uint64_t before = 0, previous = 0;
   for (const History::Entry& one : History(run_dir).entries()) {
     if (one.generation > generation) break;
-    if (!one.what.starts_with("autoscale ")) before = previous;
+    const bool of_plan = !one.what.starts_with("autoscale ") && !one.what.starts_with("upgrade ");
+    if (of_plan) before = previous;
     previous = one.generation;
   }
   return before;
+}
+
+/// An upgrade behind the generation that is gone back to stays, which the user is told.
+void tell_upgrades(const std::string& run_dir, std::uint64_t to, const std::string& run) {
+  for (const History::Entry& one : History(run_dir).entries()) {
+    if (one.generation <= to || !one.what.starts_with("upgrade ")) continue;
+    std::cerr << "millrace: generation " << one.generation << " (" << one.what
+              << ") stays, as a rollback goes back to another plan, not to another build: millrace "
+                 "upgrade "
+              << run << " --from DIR does that\n";
+  }
 }
 
 void roll_back(const RollbackOptions& options) {
@@ -74,6 +88,7 @@ void roll_back(const RollbackOptions& options) {
     throw Error("there is no generation before " + std::to_string(now.generation) +
                 ", which runs: see millrace history " + words_for_run(options.name, run_dir));
   }
+  tell_upgrades(run_dir, to, words_for_run(options.name, run_dir));
   ChangeRequest request{.accept_refused = true, .rollback = true, .accept_shrunk = true};
   request.what = "rollback " + std::to_string(to);
   Plan plan = History(run_dir).plan_of(to);
@@ -117,7 +132,8 @@ void add_history(CLI::App& app) {
   auto options = std::make_shared<RollbackOptions>();
   CLI::App* back = app.add_subcommand("rollback", "back to an earlier generation of `history`");
   add(back, options, roll_back);
-  back->add_option("generation", options->generation, "which; without: the one before")
+  back->add_option("generation", options->generation,
+                   "which; without: the one before the last change of the plan")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{UINT32_MAX}));
   back->add_flag("--restart", options->restart,
                  "end it and start it anew where it has to be; the outage is printed");

@@ -61,8 +61,13 @@ def test_every_process_is_replaced_and_nothing_is_lost(tmp_path):
         assert done["generation"] == 2
         assert ask("history", running.name)["generations"][-1]["what"] == f"upgrade {new}"
         assert running.status()["phase"] == "running" and running.audit()["by"] == "hub"
+        refused = millrace("rollback", running.name, check=False)
+        assert "there is no generation before 2" in refused.stderr, "the plan is that of the start"
         running.scale("front", 3)
         assert "front.2" in running.lives() and folders(running) == {str(new)}
+        back = millrace("rollback", running.name, "1")
+        assert f"generation 2 (upgrade {new}) stays" in back.stderr
+        assert "front.2" not in running.lives() and folders(running) == {str(new)}
         packets, inversions = witnessed(running)
         assert packets > 0 and inversions == 0
         audit = running.drain()
