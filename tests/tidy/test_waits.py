@@ -13,14 +13,17 @@ def findings(text, path="tests/pipeline/test_x.py"):
 
 
 @pytest.mark.parametrize("text, said", [
-    ("    time.sleep(1)\n    assert done\n", "an assertion behind a sleep"),
-    ("    time.sleep(0.5)  # it takes a while\n    assert running.audit()['x'] > 3\n",
+    ("time.sleep(1)\nassert done\n", "an assertion behind a sleep"),
+    ("time.sleep(0.5)  # it takes a while\nassert running.audit()['x'] > 3\n",
      "an assertion behind a sleep"),
-    ("    assert used < (time.monotonic() - began) / 2\n", "a verdict by the clock"),
-    ("    assert time.monotonic() - began < 5\n", "a verdict by the clock"),
-    ("  in: { device: generate, count: 3000, rate_mpps: 0.01 }\n",
+    ("assert used < (time.monotonic() - began) / 2\n", "a verdict by the clock"),
+    ("assert time.monotonic() - began < 5\n", "a verdict by the clock"),
+    ("IN = 'in: { device: generate, count: 3000, rate_mpps: 0.01 }'\n",
      "a load of so many packets at a rate"),
-    ("    wait_until(lambda: x(1), 5, 'x')\n", "a limit of its own"),
+    ("IN = 'in: { device: generate, rate_mpps: 0.01, count: 3000 }'\n",
+     "a load of so many packets at a rate"),
+    ("wait_until(lambda: x(1), 5, 'x')\n", "a limit of its own"),
+    ("wait_until(told(lambda one: 'x' in one[len('x')]), 30, 'x')\n", "a limit of its own"),
 ])
 def test_what_depends_on_the_speed_of_a_machine_is_found(text, said):
     assert findings(text) == [(1, said)]
@@ -28,13 +31,13 @@ def test_what_depends_on_the_speed_of_a_machine_is_found(text, said):
 
 
 @pytest.mark.parametrize("text", [
-    "    time.sleep(1)\n    assert not done\n",
-    "    time.sleep(1)\n    assert applying.poll() is None\n",
-    "    time.sleep(1)\n    running.kill('front.0')\n",
-    "    assert a < b\n",
-    "  in: { device: generate, count: 0, rate_mpps: 0.01 }\n",
-    "  in: { device: generate, count: 3000 }\n",
-    "    wait_until(lambda: x(1), PATIENCE, 'x')\n",
+    "time.sleep(1)\nassert not done\n",
+    "time.sleep(1)\nassert applying.poll() is None\n",
+    "time.sleep(1)\nrunning.kill('front.0')\n",
+    "assert a < b\n",
+    "IN = 'in: { device: generate, count: 0, rate_mpps: 0.01 }'\n",
+    "IN = 'in: { device: generate, count: 3000 }'\n",
+    "wait_until(lambda: x(1), PATIENCE, 'x')\n",
 ])
 def test_what_does_not_is_left_alone(text):
     assert findings(text) == []
