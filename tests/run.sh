@@ -89,5 +89,5 @@ fi
 echo "== summary"
 [ "${#passed[@]}" -eq 0 ] || printf '  passed: %s\n' "${passed[@]}"
 [ "${#failed[@]}" -eq 0 ] || printf '  FAILED: %s\n' "${failed[@]}"
-echo "test: ${#passed[@]} passed, ${#failed[@]} failed"
+echo "test: ${#passed[@]} passed, ${#failed[@]} failed, in $((SECONDS / 60)) min $((SECONDS % 60)) s"
 [ "${#failed[@]}" -eq 0 ]
