@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "orchestration/supervisor/fleet.hpp"
+#include "shared/base/patience.hpp"
 
 namespace millrace {
 
@@ -52,7 +53,8 @@ class Scaling {
   Fleet& fleet_;
   AskDrain ask_drain_;
   std::vector<Step> steps_;
-  Clock::time_point until_{}, ask_again_{};
+  Patience patience_{std::chrono::milliseconds(0)};
+  Clock::time_point ask_again_{};
 };
 
 }  // namespace millrace
