@@ -60,10 +60,11 @@ def change_of(metric, where, change):
     """When it changed last, in milliseconds: a mark is as thin as that, and at that time, however
     far apart the points are that Grafana looks at (until 11.6 it takes 100 for the whole range,
     whatever `step` says). Each looks at all since the point before; several that see the same
-    change are one mark."""
+    change are one mark. What changes while it is not scraped, as telemetry or the host stands
+    still, is marked behind that, if it is no longer than a minute."""
     series = metric + '{' + ",".join(['topology="$topology"', *where]) + '}'
-    return (f"1000 * max_over_time(timestamp({series} {change} {series} offset 1s)"
-            "[$__interval:1s])")
+    before = f"last_over_time({series}[1m] offset 1s)"
+    return f"1000 * max_over_time(timestamp({series} {change} {before})[$__interval:1s])"
 
 
 def annotation(name, colour, metric, title, text, where=(), change="!="):

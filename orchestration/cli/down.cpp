@@ -12,6 +12,7 @@
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
+#include "shared/base/patience.hpp"
 #include "shared/base/run_words.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
@@ -33,9 +34,9 @@ void ask_to_end(const std::string& run_dir, pid_t supervisor) {
 
 void end_by_supervisor(const std::string& run_dir, pid_t supervisor) {
   ask_to_end(run_dir, supervisor);
-  const auto until = std::chrono::steady_clock::now() + kEnd;
+  Patience patience(kEnd);
   while (SupervisorLock::holder(run_dir) == supervisor) {
-    if (std::chrono::steady_clock::now() > until) {
+    if (patience.is_over()) {
       throw Error("the supervisor (pid " + std::to_string(supervisor) +
                   ") is still stopping after " + std::to_string(kEnd.count()) +
                   " s; see millrace status " + words_for_run(topology_in(run_dir), run_dir));
@@ -75,10 +76,10 @@ void turn_on_bypass(const RunningOptions& options, const std::string& run_dir) {
 /// Without a plan it has not begun yet, or another command has come so far in ending it. True when
 /// that was so, and nothing is left of it.
 bool ends_already(const std::string& run_dir) {
-  const auto until = std::chrono::steady_clock::now() + kEnd;
+  Patience patience(kEnd);
   bool waited = false;
   while (!std::filesystem::exists(plan_path(run_dir)) && SupervisorLock::holder(run_dir) != 0) {
-    if (std::chrono::steady_clock::now() > until) return false;
+    if (patience.is_over()) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     waited = true;
   }

@@ -19,6 +19,7 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/service_manager.hpp"
+#include "shared/base/patience.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 
@@ -32,9 +33,9 @@ constexpr std::chrono::seconds kDown{60};
 /// Ends what runs. Returns when nothing of it is left.
 void end(const std::string& run_dir) {
   ask_supervisor<OkReply>(run_dir, DownRequest{}, std::chrono::seconds(5));
-  const auto until = Clock::now() + kDown;
+  Patience patience(kDown);
   while (SupervisorLock::holder(run_dir) != 0 || !find_processes(run_dir).empty()) {
-    if (Clock::now() > until) throw Error("what runs in " + run_dir + " does not end");
+    if (patience.is_over()) throw Error("what runs in " + run_dir + " does not end");
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }

@@ -106,7 +106,7 @@ void QueueScaling::start_next() {
   const std::vector<Post*> posts = posts_between(before, after);
   MILLRACE_CHECK(started_ < posts.size());
   Post& post = *posts[started_++];
-  until_ = Clock::now() + kQueueLimit;
+  patience_ = Patience(kQueueLimit);
   leaves_first_ = true;
   start(post);
 }
@@ -143,7 +143,8 @@ bool QueueScaling::all_started(Clock::time_point now) {
   MILLRACE_CHECK(started_ != 0 && started_ <= posts.size());
   Post& post = *posts[started_ - 1];
   start(post);
-  if (leaves_first_ && now <= until_) return false;
+  const bool is_late = patience_.left(now).count() == 0;
+  if (leaves_first_ && !is_late) return false;
   if (means_.is_ready(post.seat().actor)) {
     if (started_ == posts.size()) return true;
     start_next();
@@ -153,7 +154,7 @@ bool QueueScaling::all_started(Clock::time_point now) {
   if (!post.seat().note.empty()) {
     why = post.name + " " + post.seat().note + " before it had opened its queue\n" +
           log_tail(means_.run_dir, post.name);
-  } else if (now > until_) {
+  } else if (is_late) {
     why = post.name + " has not opened its queue within " +
           std::to_string(kQueueLimit.count() / 1000) + " s\n" + log_tail(means_.run_dir, post.name);
   }
@@ -192,13 +193,13 @@ bool QueueScaling::advance(Clock::time_point now) {
   if (phase_ == Phase::kStart && all_started(now)) {
     move();
     phase_ = Phase::kMove;
-    until_ = now + kMoveLimit;
+    patience_ = Patience(kMoveLimit, now);
   }
   if (phase_ == Phase::kMove && all_moved()) {
     end_leavers();
     phase_ = Phase::kEnd;
   }
-  if (phase_ == Phase::kMove && now > until_) {
+  if (phase_ == Phase::kMove && patience_.left(now).count() == 0) {
     throw Error("shares have not gone where they are wanted within " +
                 std::to_string(kMoveLimit.count() / 1000) +
                 " s, and go on trying: see millrace status; apply again to end it");

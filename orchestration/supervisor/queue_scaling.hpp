@@ -11,6 +11,7 @@
 
 #include "orchestration/supervisor/fleet.hpp"
 #include "orchestration/supervisor/share_words.hpp"
+#include "shared/base/patience.hpp"
 #include "shared/config/plan_diff.hpp"
 
 namespace millrace {
@@ -77,7 +78,7 @@ class QueueScaling {
   std::optional<ShareWords> shares_;  ///< while they move
   std::size_t started_ = 0;           ///< of those that come
   bool leaves_first_ = false;         ///< the last of these: its life before has not ended yet
-  Clock::time_point until_{};
+  Patience patience_{std::chrono::milliseconds(0)};
 };
 
 }  // namespace millrace

@@ -66,7 +66,7 @@ std::vector<Scaling::Step> Scaling::check(const std::vector<GroupCount>& wanted)
 void Scaling::begin(std::vector<Step> steps) {
   MILLRACE_CHECK(idle());
   steps_ = std::move(steps);
-  until_ = Clock::now() + kLimit;
+  patience_ = Patience(kLimit);
   ask_again_ = Clock::now() + kAskAgain;
   for (const Step& step : steps_) {
     MILLRACE_CHECK(step.group < plan_.groups.size());
@@ -142,7 +142,7 @@ bool Scaling::tend(Clock::time_point now) {
     return true;
   }
   refuse_failed();
-  if (now > until_) {
+  if (patience_.left(now).count() == 0) {
     throw Error("not all workers are where they should be within " +
                 std::to_string(kLimit.count() / 1000) + " s; see millrace status");
   }

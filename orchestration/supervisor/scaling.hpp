@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "orchestration/supervisor/fleet.hpp"
+#include "shared/base/patience.hpp"
 
 namespace millrace {
 
@@ -54,7 +55,8 @@ class Scaling {
   AskDrain ask_drain_;
   std::string run_words_;
   std::vector<Step> steps_;
-  Clock::time_point until_{}, ask_again_{};
+  Patience patience_{std::chrono::milliseconds(0)};
+  Clock::time_point ask_again_{};
 };
 
 }  // namespace millrace

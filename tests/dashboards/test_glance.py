@@ -172,8 +172,8 @@ def test_marks_are_thin_and_one_kind_an_event(one):
     for mark in marks:
         assert mark["useValueForTime"] and mark["step"] == "1s", "at the change, not at a point"
         assert "{{" in mark["titleFormat"], "what it happened to"
-        asked = re.fullmatch(r"1000 \* max_over_time\(timestamp\((.*) (!=|>|<) (.*) offset 1s\)"
-                             r"\[\$__interval:1s\]\)", mark["expr"])
+        asked = re.fullmatch(r"1000 \* max_over_time\(timestamp\((.*) (!=|>|<) last_over_time\((.*)"
+                             r"\[1m\] offset 1s\)\)\[\$__interval:1s\]\)", mark["expr"])
         assert asked[1] == asked[3]
     asked = " ".join(mark["expr"] for mark in marks)
     assert "recoveries" not in asked, "each recovery is a crash, a hang or a replacement already"

@@ -81,6 +81,12 @@ def processes_of(run_dir):
     return found
 
 
+def wait_none(run_dir):
+    """Until no process names it: one that was killed ends as soon as it gets a processor."""
+    wait_until(lambda: not processes_of(run_dir), PATIENCE,
+               lambda: f"all have ended: {processes_of(run_dir)}")
+
+
 def telemetry_pid(run_dir):
     """Of the topology that runs there."""
     return next(pid for pid, path in processes_of(run_dir).items()

@@ -146,7 +146,7 @@ class Topology:
         done = millrace("down", self.name, check=False)
         if check:
             assert done.returncode == 0, done.stdout + done.stderr
-            assert not processes.processes_of(self.run_dir)
+            processes.wait_none(self.run_dir)
             assert not os.path.exists(self.run_dir)
 
     # What it says.

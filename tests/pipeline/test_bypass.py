@@ -104,7 +104,7 @@ def test_who_cannot_move_packets_any_more_leaves_them_to_the_bypass(tmp_path):
         running.kill("egress.0")
         wait_until(lambda: not processes.is_running(pid), PATIENCE, "it has ended")
         wire.a.wait_for(wire.b.ip)
-        assert not processes.processes_of(running.run_dir)
+        processes.wait_none(running.run_dir)
         # Why it ended can be read until a user brings it down, or up again.
         refused = millrace("status", running.name, check=False)
         assert refused.returncode == 1 and f"millrace logs {running.name}" in refused.stderr

@@ -47,7 +47,7 @@ telemetry: {{ listen: "{telemetry}" }}
                               timeout=processes.PATIENCE, **options)
 
     def assert_nothing_left(self):
-        assert not processes.processes_of(str(RUN / self.name))
+        processes.wait_none(str(RUN / self.name))
         assert not (RUN / self.name / "plan.bin").exists()
         assert not list(SHM.glob(f"millrace-{self.name}*"))
         assert not list(HUGE.glob(f"millrace-{self.name}*"))

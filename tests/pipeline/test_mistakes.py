@@ -63,12 +63,12 @@ def test_a_link_to_its_run_directory_leads_to_it(tmp_path):
         running.kill_supervisor()
         done = millrace("down", running.name, *where)
         assert "stopped (it had no supervisor)" in done.stdout
-        assert not processes.processes_of(running.run_dir)
+        processes.wait_none(running.run_dir)
         assert not os.path.exists(running.run_dir)
         running.__enter__()
         running.settle(received=count)
         assert "stopped" in millrace("down", running.name, *where).stdout
-        assert not processes.processes_of(running.run_dir)
+        processes.wait_none(running.run_dir)
         running.__enter__()
 
 

@@ -102,7 +102,8 @@ def test_two_who_end_it_at_once_both_hear_that_it_is_down(tmp_path):
                  for _ in range(3)]
         said = [down.communicate(timeout=PATIENCE) for down in downs]
         assert [down.returncode for down in downs] == [0] * 3, said
-        assert not processes.processes_of(running.run_dir) and not os.path.exists(running.run_dir)
+        processes.wait_none(running.run_dir)
+        assert not os.path.exists(running.run_dir)
     finally:
         running.down(check=False)
 
@@ -134,7 +135,7 @@ def test_who_reads_what_up_says_may_go(tmp_path):
             assert running.supervisor() == process.pid
             process.send_signal(signal.SIGHUP)
             assert process.wait(timeout=PATIENCE) >= 0, "ended by a signal"
-            assert not processes.processes_of(running.run_dir)
+            processes.wait_none(running.run_dir)
             assert not os.path.exists(running.run_dir)
         finally:
             running.down(check=False)
@@ -154,7 +155,7 @@ def test_a_terminal_that_goes_ends_it_in_order(tmp_path):
             process.send_signal(signal.SIGHUP)
             assert process.wait(timeout=PATIENCE) == 0
             assert "audit by hub: exact" in (tmp_path / "said").read_text()
-            assert not processes.processes_of(running.run_dir)
+            processes.wait_none(running.run_dir)
             assert not os.path.exists(running.run_dir)
         finally:
             running.down(check=False)
