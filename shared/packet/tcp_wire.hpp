@@ -18,6 +18,7 @@ inline constexpr std::size_t kSourcePortAt = 0, kDestinationPortAt = 2, kSequenc
                              kUrgentAt = 18;
 inline constexpr std::size_t kChecksumAt = transport_checksum_at(ip_protocol::kTcp);
 /// Of the byte at kFlagsAt.
-inline constexpr std::uint8_t kFin = 1, kSyn = 2, kReset = 4, kAck = 16, kUrgent = 32;
+inline constexpr std::uint8_t kFin = 1, kSyn = 2, kReset = 4, kPush = 8, kAck = 16, kUrgent = 32,
+                              kWindowReduced = 128;
 
 }  // namespace millrace::tcp_wire
