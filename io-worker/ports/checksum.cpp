@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io-worker/ports/checksum.hpp"
 
-#include <arpa/inet.h>
-
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
+#include "shared/packet/ip_pseudo_sum.hpp"
 
 namespace millrace {
 namespace {
@@ -17,20 +16,16 @@ using ip_protocol::kTcp, ip_protocol::kUdp;
 void complete_bare_checksum(std::span<std::byte> frame) noexcept {
   const PacketHeaders headers = parse_headers(frame);
   const std::size_t start = headers.transport_offset;
-  const bool tcp = headers.protocol == kTcp;
   if (start == 0 || headers.fragment || headers.status != ParseStatus::kOk) return;
-  if (!tcp && headers.protocol != kUdp) return;
-  const std::size_t field = tcp ? 16 : 6;
+  if (headers.protocol != kTcp && headers.protocol != kUdp) return;
+  const std::size_t field = transport_checksum_at(headers.protocol);
   const std::size_t end = headers.payload_end;
   if (start + field + 2 > end) return;
-  const bool v6 = headers.ip_version == 6;
-  const std::byte* addresses = frame.data() + headers.network_offset + (v6 ? 8 : 12);
-  const auto length = static_cast<std::uint16_t>(end - start);
-  const std::uint16_t pseudo = folded_sum(std::uint64_t{sum_of_words({addresses, v6 ? 32u : 8u})} +
-                                          htons(headers.protocol) + htons(length));
-  std::uint16_t found = 0;
-  std::memcpy(&found, frame.data() + start + field, sizeof found);
-  if (found == pseudo) complete_checksum(frame.first(end), start, field);
+  const std::uint16_t pseudo =
+      ip_pseudo_sum(frame.subspan(headers.network_offset), headers.protocol, end - start);
+  if (wire_bytes::u16(frame, start + field) == pseudo) {
+    complete_checksum(frame.first(end), start, field);
+  }
 }
 
 }  // namespace millrace

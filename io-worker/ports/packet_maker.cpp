@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include "io-worker/ports/packet_maker.hpp"
-#include "shared/base/ip_protocol.hpp"
 
 #include <cstring>
+#include <span>
+
+#include "shared/base/ip_protocol.hpp"
+#include "shared/packet/put_headers.hpp"
 
 namespace millrace {
 namespace {
@@ -84,20 +87,19 @@ PacketMaker::Template PacketMaker::make_template(std::uint32_t size, MacAddress 
   Template made;
   made.bytes.resize(size);
   std::byte* frame = made.bytes.data();
-  std::memcpy(frame, destination.data(), destination.size());
   put16(frame + 6, 0x0267);  // a locally administered source
   put32(frame + 8, stream_);
-  put16(frame + 12, 0x0800);
-  std::byte* ip = frame + kIpOffset;
-  const std::uint32_t protocol = syn_ ? kTcp : kUdp;
+  const std::span<std::byte> bytes(made.bytes);
+  put_ethernet(bytes, wire_bytes::array_at<MacAddress>(bytes, sizeof destination), destination,
+               ipv4_wire::kTypeIpv4);
+  const std::uint8_t protocol = syn_ ? kTcp : kUdp;
   // The smallest SYN is padded; a longer one has data.
   const std::uint32_t length =
       syn_ && size == kGenerateSizeMin ? kTcpEnd - kIpOffset : size - kIpOffset;
-  put16(ip, 0x4500);
-  put16(ip + 2, length);
-  put16(ip + 6, 0x4000);
-  put16(ip + 8, 64 << 8 | protocol);
-  made.ip_checksum = 0x4500 + length + 0x4000 + (64 << 8 | protocol);
+  put_ipv4(bytes.subspan(kIpOffset), {.fragment = ipv4_wire::kDontFragment, .protocol = protocol},
+           length - kIpBytes);
+  // Its addresses are 0 so far: the sum of all other words.
+  made.ip_checksum = static_cast<std::uint16_t>(~wire_bytes::u16(bytes, kChecksumOffset));
   if (syn_) {
     put16(frame + kTcpFlagsOffset, kTcpSyn);
     put16(frame + kTcpFlagsOffset + 2, kTcpWindow);

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io-worker/ports/segment_run.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <cstring>
 
-#include "io-worker/ports/checksum.hpp"
 #include "shared/base/packet.hpp"
 #include "shared/base/packet_walk.hpp"
+#include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/ip_pseudo_sum.hpp"
+#include "shared/packet/put_headers.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -19,11 +19,13 @@ using packet_walk::kEthernetBytes, packet_walk::kIpv6Bytes, packet_walk::kTcp;
 using wire_bytes::put16, wire_bytes::u16, wire_bytes::u32;
 
 constexpr std::size_t kIp = kEthernetBytes;
-constexpr std::size_t kIpv4Length = kIp + 2, kIpv4Id = kIp + 4, kIpv4Checksum = kIp + 10;
-constexpr std::size_t kIpv4Addresses = kIp + 12;
-constexpr std::size_t kIpv6Length = kIp + 4, kIpv6Addresses = kIp + 8;
-constexpr std::size_t kSequence = 4, kFlags = 13, kChecksum = 16;
-constexpr std::byte kAck{0x10}, kPush{0x08};
+constexpr std::size_t kIpv4Length = kIp + ipv4_wire::kTotalLengthAt,
+                      kIpv4Id = kIp + ipv4_wire::kIdentificationAt,
+                      kIpv4Checksum = kIp + ipv4_wire::kChecksumAt,
+                      kIpv6Length = kIp + ipv6_wire::kPayloadLengthAt;
+constexpr std::size_t kSequence = tcp_wire::kSequenceAt, kFlags = tcp_wire::kFlagsAt,
+                      kChecksum = tcp_wire::kChecksumAt;
+constexpr std::byte kAck{tcp_wire::kAck}, kPush{tcp_wire::kPush};
 constexpr std::size_t kIpBytesMax = 65535;
 
 }  // namespace
@@ -95,17 +97,11 @@ bool SegmentRun::follows(std::span<const std::byte> packet) const noexcept {
   return std::memcmp(head.data(), head_.data(), head_bytes_) == 0;
 }
 
-std::uint32_t SegmentRun::pseudo_sum(const std::byte* frame, std::size_t bytes) const noexcept {
-  const std::size_t addresses = ipv6_ ? kIpv6Addresses : kIpv4Addresses;
-  const std::uint16_t sum = sum_of_words({frame + addresses, ipv6_ ? 32u : 8u});
-  return std::uint32_t{sum} + htons(kTcp) + htons(static_cast<std::uint16_t>(bytes));
-}
-
 /// A super-frame's packets get right checksums: wrong ones would be hidden.
 bool SegmentRun::is_right(std::span<const std::byte> packet) const noexcept {
-  if (!ipv6_ && sum_of_words(packet.subspan(kIp, transport_ - kIp)) != 0xffff) return false;
-  const std::uint32_t pseudo = pseudo_sum(packet.data(), packet.size() - transport_);
-  return folded_sum(pseudo + sum_of_words(packet.subspan(transport_))) == 0xffff;
+  if (!ipv6_ && internet_checksum(packet.subspan(kIp, transport_ - kIp)) != 0) return false;
+  const std::span<const std::byte> segment = packet.subspan(transport_);
+  return internet_checksum(segment, ip_pseudo_sum(packet.subspan(kIp), kTcp, segment.size())) == 0;
 }
 
 /// Makes the first packet's head that of all.
@@ -116,12 +112,10 @@ void SegmentRun::finish(std::span<const std::byte> last) noexcept {
     put16(head_, kIpv6Length, static_cast<std::uint16_t>(ip_bytes - kIpv6Bytes));
   } else {
     put16(head_, kIpv4Length, static_cast<std::uint16_t>(ip_bytes));
-    put16(head_, kIpv4Checksum, 0);
-    complete_checksum({head_.data(), transport_}, kIp, kIpv4Checksum - kIp);
+    put_ipv4_checksum(std::span(head_).subspan(kIp, transport_ - kIp));
   }
-  const std::uint16_t pseudo =
-      folded_sum(pseudo_sum(head_.data(), head_bytes_ - transport_ + bytes_));
-  std::memcpy(head_.data() + transport_ + kChecksum, &pseudo, sizeof pseudo);
+  put16(head_, transport_ + kChecksum,
+        ip_pseudo_sum(std::span(head_).subspan(kIp), kTcp, head_bytes_ - transport_ + bytes_));
   offload_.flags = Offload::kFillChecksum;
   offload_.segment_type = ipv6_ ? Offload::kTcp6 : Offload::kTcp4;
   offload_.header_bytes = static_cast<std::uint16_t>(head_bytes_);

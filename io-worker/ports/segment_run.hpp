@@ -32,7 +32,6 @@ class SegmentRun {
   bool begin(std::span<const std::byte> first) noexcept;
   bool follows(std::span<const std::byte> packet) const noexcept;
   bool is_right(std::span<const std::byte> packet) const noexcept;
-  std::uint32_t pseudo_sum(const std::byte* frame, std::size_t bytes) const noexcept;
   void finish(std::span<const std::byte> last) noexcept;
 
   std::array<std::byte, kHeadBytesMax> head_;

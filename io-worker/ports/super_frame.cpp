@@ -8,7 +8,8 @@
 #include "io-worker/ports/checksum.hpp"
 #include "shared/base/packet.hpp"
 #include "shared/base/packet_walk.hpp"
-#include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/ip_pseudo_sum.hpp"
+#include "shared/packet/put_headers.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -17,11 +18,14 @@ namespace {
 using packet_walk::kIpv6Bytes, packet_walk::kMacsBytes, packet_walk::kTcp;
 using wire_bytes::put16, wire_bytes::put32, wire_bytes::u16, wire_bytes::u32;
 
-constexpr std::byte kFin{0x01}, kPush{0x08}, kWindowReduced{0x80};
-constexpr std::size_t kTcpSequence = 4, kTcpFlags = 13, kTcpChecksum = 16;
-constexpr std::size_t kUdpLength = 4, kUdpChecksum = 6;
-constexpr std::size_t kIpv4Length = 2, kIpv4Id = 4, kIpv4Checksum = 10, kIpv4Addresses = 12;
-constexpr std::size_t kIpv6Length = 4, kIpv6Addresses = 8;
+constexpr std::byte kFin{tcp_wire::kFin}, kPush{tcp_wire::kPush};
+constexpr std::byte kWindowReduced{tcp_wire::kWindowReduced};
+constexpr std::size_t kTcpSequence = tcp_wire::kSequenceAt, kTcpFlags = tcp_wire::kFlagsAt,
+                      kTcpChecksum = tcp_wire::kChecksumAt;
+constexpr std::size_t kUdpLength = 4, kUdpChecksum = transport_checksum_at(packet_walk::kUdp);
+constexpr std::size_t kIpv4Length = ipv4_wire::kTotalLengthAt,
+                      kIpv4Id = ipv4_wire::kIdentificationAt,
+                      kIpv6Length = ipv6_wire::kPayloadLengthAt;
 
 }  // namespace
 
@@ -99,24 +103,19 @@ void SuperFrame::finish(std::span<std::byte> packet, std::uint32_t begin,
   } else {
     put16(ip, kIpv4Length, static_cast<std::uint16_t>(ip.size()));
     put16(ip, kIpv4Id, static_cast<std::uint16_t>(u16(ip, kIpv4Id) + begin / segment_bytes_));
-    put16(ip, kIpv4Checksum, 0);
-    put16(ip, kIpv4Checksum, internet_checksum(ip.first(transport_ - network_)));
+    put_ipv4_checksum(ip.first(transport_ - network_));
   }
-  const auto bytes = static_cast<std::uint16_t>(transport.size());
   if (tcp_) {
     put32(transport, kTcpSequence, u32(transport, kTcpSequence) + begin);
     if (!last) transport[kTcpFlags] &= ~(kFin | kPush);
     if (begin != 0) transport[kTcpFlags] &= ~kWindowReduced;
   } else {
-    put16(transport, kUdpLength, bytes);
+    put16(transport, kUdpLength, static_cast<std::uint16_t>(transport.size()));
   }
   if (no_checksum_) return;
   const std::size_t field = tcp_ ? kTcpChecksum : kUdpChecksum;
   const std::uint8_t protocol = tcp_ ? kTcp : packet_walk::kUdp;
-  put16(transport, field,
-        ipv6_ ? pseudo_sum(ip.subspan<kIpv6Addresses, 16>(), ip.subspan<kIpv6Addresses + 16, 16>(),
-                           protocol, bytes)
-              : pseudo_sum(u32(ip, kIpv4Addresses), u32(ip, kIpv4Addresses + 4), protocol, bytes));
+  put16(transport, field, ip_pseudo_sum(ip, protocol, transport.size()));
   complete_checksum(packet, transport_, field);
 }
 

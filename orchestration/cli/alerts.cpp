@@ -142,7 +142,7 @@ void add_alerts(CLI::App& app) {
   command->add_option("--source", options->source, "of packets from an address or prefix");
   auto* const last = command->add_option("--last", options->last, "so many; 0: all; default 50");
   auto* const count = command->add_flag("--count", options->count, "how many there are");
-  auto* const top = command->add_option("--top", options->top, "those with the most, so many")
+  auto* const top = command->add_option("--top", options->top, "the N with the most alerts")
                         ->check(CLI::Range(1, 100'000))
                         ->excludes(count)
                         ->excludes(last);

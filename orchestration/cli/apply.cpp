@@ -87,16 +87,17 @@ void add_apply(CLI::App& app) {
   command->add_option("--run-dir", options->run_dir, "its run directory, if not the default one");
   command
       ->add_option("--confirm", options->confirm_seconds,
-                   "take it back after so many seconds, unless `millrace confirm` comes")
+                   "undo the change after so many seconds unless `millrace confirm` is run")
       ->check(CLI::Range(1u, 30u * 24 * 3600));
-  command->add_flag("--restart", options->restart,
-                    "end it and start it anew where it has to be; the outage is printed");
+  command->add_flag(
+      "--restart", options->restart,
+      "where a change needs it, end the topology and start it again; prints the outage");
   command->add_flag("--accept-refused", options->accept_refused,
                     "also when more lines are refused than of the tables in use");
   command->add_flag("--accept-shrunk", options->accept_shrunk,
                     "also with under half of the entries of the tables in use: files cut short "
                     "look like that");
-  command->add_flag("--json", options->json, "the result, also a refusal, as JSON");
+  command->add_flag("--json", options->json, "the result as JSON; errors too");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { apply(*options); });
   });

@@ -50,7 +50,7 @@ void bypass(const BypassOptions& options) {
 
 void add_bypass(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "bypass", "what takes the packets while the topology does not run: on, off, or how it is");
+      "bypass", "forwarding while the topology does not run: turn it on or off, or show its state");
   auto options = std::make_shared<BypassOptions>();
   add_running_options(*command, *options);
   command->add_option("wish", options->wish, "on, off or status")

@@ -236,7 +236,7 @@ void add_capture(CLI::App& app) {
       "capture", "packets of ports or links as pcapng: millrace capture NAME | wireshark -k -i -");
   auto options = std::make_shared<CaptureOptions>();
   add_running_options(*command, *options);
-  command->add_option("--port", options->ports, "PORT, PORT:in or PORT:out; without: all ports");
+  command->add_option("--port", options->ports, "PORT, PORT:in or PORT:out; default: all ports");
   command->add_option("--link", options->links, "PRODUCER_CONSUMER, as in `millrace plan`");
   command->add_flag("--dropped", options->dropped, "packets that end as dropped, with the reason");
   command
@@ -244,11 +244,11 @@ void add_capture(CLI::App& app) {
                    "of these only those that are dropped for it; several: repeat it")
       ->allow_extra_args(false);
   command->add_option("--filter", options->filter, "pcap filter: only packets that it takes");
-  command->add_option("--count", options->count, "end after so many packets")
+  command->add_option("--count", options->count, "stop after so many packets")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{INT64_MAX}));
   command->add_option("--seconds", options->seconds, "end after so long")
       ->check(CLI::Range(0.01, 1e6));
-  command->add_option("--snaplen", options->snap_length, "bytes of each packet; without: all");
+  command->add_option("--snaplen", options->snap_length, "bytes of each packet; default: all");
   command->add_option("--buffer", options->buffer_mib, "MiB for each process that is looked at")
       ->check(CLI::Range(1, 1024));
   command->add_option("-w,--write", options->file, "file; without, or -: standard output");

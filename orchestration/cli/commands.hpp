@@ -42,7 +42,7 @@ void add_top(CLI::App& app);
 /// N]]]`: packets as pcapng.
 void add_capture(CLI::App& app);
 
-/// `logs NAME [WHO...] [--follow] [--since AGE] [--json]`: what its processes said.
+/// `logs NAME [PROCESS...] [--follow] [--since AGE] [--json]`: the logs of its processes.
 void add_logs(CLI::App& app);
 
 /// `events NAME [--count N] [--json]`: what functions tell of packets, as it comes.

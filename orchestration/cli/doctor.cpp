@@ -118,8 +118,8 @@ void run_doctor(const DoctorOptions& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "doctor", "look at this host: what is not in order, and the command that mends it");
+  CLI::App* command =
+      app.add_subcommand("doctor", "check this host: what it lacks, and the command that mends it");
   auto options = std::make_shared<DoctorOptions>();
   command->add_option("file", options->file, "a topology, YAML: look for what it needs");
   command->add_flag("--fix", options->fix,

@@ -216,7 +216,7 @@ void add_flows(CLI::App& app) {
   command->add_option("--filter", options->filter, "those alone; see below");
   command->add_option("--function", options->function, "of this function of type flow alone");
   auto* const count = command->add_flag("--count", options->count, "how many there are");
-  auto* const top = command->add_option("--top", options->top, "the sources with the most, so many")
+  auto* const top = command->add_option("--top", options->top, "the N sources with the most")
                         ->check(CLI::Range(1, 100'000))
                         ->excludes(count);
   command->add_option("--by", options->by, "of what; rate: bytes a second, seen for one")

@@ -187,7 +187,7 @@ void add_follow(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--seconds", options->seconds, "end after so long")
       ->check(CLI::Range(0.01, 1e6));
-  command->add_option("--bytes", options->bytes, "end after so many bytes")
+  command->add_option("--bytes", options->bytes, "stop after so many bytes")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{INT64_MAX}));
   command->footer(kFollowHelp);
   command->callback([options] {

@@ -123,20 +123,20 @@ void add(CLI::App* command, std::shared_ptr<Options> options, void (*run)(const 
 }  // namespace
 
 void add_history(CLI::App& app) {
-  add(app.add_subcommand("history", "what a running topology has been since its start"),
+  add(app.add_subcommand("history", "the configurations of a running topology since its start"),
       std::make_shared<RunningOptions>(), print_history);
   auto confirmed = std::make_shared<RunningOptions>();
-  CLI::App* stays = app.add_subcommand("confirm", "the last change stays: after `apply --confirm`");
+  CLI::App* stays = app.add_subcommand("confirm", "keep the last change: after `apply --confirm`");
   add(stays, confirmed, confirm);
   add_remote_options(*stays, *confirmed);
   auto options = std::make_shared<RollbackOptions>();
-  CLI::App* back = app.add_subcommand("rollback", "back to an earlier generation of `history`");
+  CLI::App* back = app.add_subcommand("rollback", "go back to an earlier generation of `history`");
   add(back, options, roll_back);
   back->add_option("generation", options->generation,
-                   "which; without: the one before the last change of the plan")
+                   "its number in `history`; default: the one before the last change of the plan")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{UINT32_MAX}));
   back->add_flag("--restart", options->restart,
-                 "end it and start it anew where it has to be; the outage is printed");
+                 "where a change needs it, end the topology and start it again; prints the outage");
 }
 
 }  // namespace millrace

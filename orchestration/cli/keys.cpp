@@ -59,7 +59,7 @@ void add_keys(CLI::App& app) {
   auto options = std::make_shared<KeysOptions>();
   command->add_option("file", options->file, "of the secret key; the public one goes to FILE.pub")
       ->required();
-  command->add_flag("--json", options->json, "the result, also a refusal, as JSON");
+  command->add_flag("--json", options->json, "the result as JSON; errors too");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { make_keys(*options); });
   });

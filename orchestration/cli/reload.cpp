@@ -44,14 +44,14 @@ void reload(const ReloadOptions& options) {
 }  // namespace
 
 void add_reload(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "reload", "read the rules and tables of functions anew, while traffic flows");
+  CLI::App* command =
+      app.add_subcommand("reload", "read rules and tables of functions again, while traffic flows");
   auto options = std::make_shared<ReloadOptions>();
   add_running_options(*command, *options);
   add_remote_options(*command, *options);
   command->add_option(
       "functions", options->functions,
-      "whose, and of all that read a file of theirs; without: of all that have a table");
+      "functions, and with them all that read the same file; default: all with a table");
   command->add_flag("--accept-refused", options->accept_refused,
                     "also when more lines are refused than of the table in use");
   command->add_flag("--accept-shrunk", options->accept_shrunk,

@@ -35,7 +35,7 @@ std::vector<std::string> names_beside(const std::string& run_dir) {
 void add_running_options(CLI::App& command, RunningOptions& options) {
   command.add_option("name", options.name, "the topology's name")->required();
   command.add_option("--run-dir", options.run_dir, "its run directory, if not the default one");
-  command.add_flag("--json", options.json, "the result, also a refusal, as JSON");
+  command.add_flag("--json", options.json, "the result as JSON; errors too");
 }
 
 void add_remote_options(CLI::App& command, RunningOptions& options) {

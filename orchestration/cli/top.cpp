@@ -70,7 +70,7 @@ void add_top(CLI::App& app) {
   add_running_options(*command, *options);
   command->add_option("--interval", options->interval_s, "seconds between two looks")
       ->check(CLI::Range(0.05, 3600.0));
-  command->add_option("--count", options->count, "end after so many; without: with Ctrl-C");
+  command->add_option("--count", options->count, "stop after so many pictures; default: at Ctrl-C");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { watch(*options); });
   });

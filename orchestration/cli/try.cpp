@@ -127,7 +127,7 @@ void add_try(CLI::App& app) {
                    "of the ports: what does not fit into their buffers is dropped as oversize")
       ->check(CLI::Range(68u, kTryMtuMax))
       ->capture_default_str();
-  command->add_flag("--json", *json, "the result, also a refusal, as JSON");
+  command->add_flag("--json", *json, "the result as JSON; errors too");
   command->callback([options, json] {
     run_command(*json ? Format::kJson : Format::kText, [&] {
       TryRun run(*options);

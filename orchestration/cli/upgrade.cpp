@@ -92,7 +92,7 @@ void add_upgrade(CLI::App& app) {
   auto options = std::make_shared<UpgradeOptions>();
   add_running_options(*command, *options);
   command->add_option("--from", options->from,
-                      "folder of the new executables; without: that of this one");
+                      "folder of the new executables; default: that of this one");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { upgrade(*options); });
   });

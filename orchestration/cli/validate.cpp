@@ -56,7 +56,7 @@ void add_validate(CLI::App& app) {
   CLI::App* command = app.add_subcommand("validate", "check a topology file; starts nothing");
   auto options = std::make_shared<ValidateOptions>();
   command->add_option("file", options->file, "the topology, YAML")->required();
-  command->add_flag("--json", options->json, "the result, also a refusal, as JSON");
+  command->add_flag("--json", options->json, "the result as JSON; errors too");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { validate(*options); });
   });

@@ -16,10 +16,11 @@ namespace {
 
 using json_line::put_array;
 using json_line::put_key;
+using json_line::put_object;
 using json_line::put_text;
 using json_line::put_value;
 
-constexpr std::uint64_t kOfRules = 1, kSeverityOfRules = 3;  ///< what rules without a sid have
+constexpr std::uint32_t kOfRules = 1, kSeverityOfRules = 3;  ///< what rules without a sid have
 constexpr std::size_t kMetadataBytesMax = 4096;              ///< longer: the line goes without it
 
 std::string_view text_of(std::span<const char> text) {
@@ -51,39 +52,57 @@ void put_metadata(const SignatureName& name, std::string& out) {
   out += '}';
 }
 
+/// Of the rule that a line is about.
 struct SignatureOfLine {
   std::uint32_t sid, gid, revision;
-  std::uint8_t priority;
+  std::uint32_t priority;
   EventAction action;
+  std::string_view message, category;
 };
 
+/// `name`: null where its metadata is not known.
 void put_alert_of(const SignatureOfLine& signature, const SignatureName* name, std::string& out) {
-  put_key("alert", out);
-  out += '{';
-  put_text("action", text_of(signature.action), out);
-  put_value("gid", signature.gid, out);
-  put_value("signature_id", signature.sid, out);
-  put_value("rev", signature.revision, out);
-  put_text("signature", name == nullptr ? std::string_view() : name->message, out);
-  put_text("category", name == nullptr ? std::string_view() : name->classification, out);
-  put_value("severity", signature.priority, out);
-  if (name != nullptr) put_metadata(*name, out);
-  out += '}';
+  put_object("alert", out, [&] {
+    put_text("action", text_of(signature.action), out);
+    put_value("gid", signature.gid, out);
+    put_value("signature_id", signature.sid, out);
+    put_value("rev", signature.revision, out);
+    put_text("signature", signature.message, out);
+    put_text("category", signature.category, out);
+    put_value("severity", signature.priority, out);
+    if (name != nullptr) put_metadata(*name, out);
+  });
+}
+
+/// `Event`: SignatureEvent, DropEvent.
+template <typename Event>
+void put_signature_of(const Event& event, EventAction action, const SignatureName* name,
+                      std::string& out) {
+  SignatureOfLine signature{.sid = event.sid,
+                            .gid = event.gid,
+                            .revision = event.revision,
+                            .priority = event.priority,
+                            .action = action,
+                            .message = {},
+                            .category = {}};
+  if (name != nullptr) {
+    signature.message = name->message;
+    signature.category = name->classification;
+  }
+  put_alert_of(signature, name, out);
 }
 
 }  // namespace
 
 void put_alert(const AlertEvent& alert, std::string& out) {
-  put_key("alert", out);
-  out += '{';
-  put_text("action", text_of(alert.action), out);
-  put_value("gid", kOfRules, out);
-  put_value("signature_id", alert.rule, out);
-  put_value("rev", 0, out);
-  put_text("signature", text_of(alert.name), out);
-  put_text("category", "", out);
-  put_value("severity", kSeverityOfRules, out);
-  out += '}';
+  put_alert_of({.sid = alert.rule,
+                .gid = kOfRules,
+                .revision = 0,
+                .priority = kSeverityOfRules,
+                .action = alert.action,
+                .message = text_of(alert.name),
+                .category = {}},
+               nullptr, out);
 }
 
 void put_app(std::span<const char> app, FlowDirection direction, std::string& out) {
@@ -97,12 +116,7 @@ void put_signature(const SignatureEvent& event, const SignatureName* name, std::
   if (event.scope == SignatureScope::kTransaction) {
     put_value("tx_id", event.transaction.number(), out);
   }
-  put_alert_of({.sid = event.sid,
-                .gid = event.gid,
-                .revision = event.revision,
-                .priority = event.priority,
-                .action = event.action},
-               name, out);
+  put_signature_of(event, event.action, name, out);
 }
 
 void put_drop(const DropEvent& event, const SignatureName* name, std::string& out) {
@@ -111,19 +125,13 @@ void put_drop(const DropEvent& event, const SignatureName* name, std::string& ou
                                           "decode error"};
   static_assert(kReasons.size() == static_cast<std::size_t>(EventDropReason::kCount));
   put_app({}, event.direction, out);
-  put_key("drop", out);
-  out += '{';
-  put_value("len", event.bytes, out);
-  const auto reason = static_cast<std::size_t>(event.reason);
-  put_text("reason", reason < kReasons.size() ? kReasons[reason] : "unknown", out);
-  out += '}';
+  put_object("drop", out, [&] {
+    put_value("len", event.bytes, out);
+    const auto reason = static_cast<std::size_t>(event.reason);
+    put_text("reason", reason < kReasons.size() ? kReasons[reason] : "unknown", out);
+  });
   if (event.reason != EventDropReason::kRule || event.gid == 0) return;
-  put_alert_of({.sid = event.sid,
-                .gid = event.gid,
-                .revision = event.revision,
-                .priority = event.priority,
-                .action = EventAction::kBlocked},
-               name, out);
+  put_signature_of(event, EventAction::kBlocked, name, out);
 }
 
 }  // namespace millrace

@@ -20,6 +20,7 @@ namespace {
 
 using json_line::put_array;
 using json_line::put_key;
+using json_line::put_object;
 using json_line::put_text;
 using json_line::put_value;
 
@@ -121,84 +122,79 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
 }
 
 void put_http(const Fields& fields, std::string& out) {
-  put_key("http", out);
-  out += '{';
-  put_texts(fields, {EventField::kHttpHost}, out);
-  if (const auto port = number_in(fields.text(EventField::kHttpPort))) {
-    put_value("http_port", *port, out);
-  }
-  put_texts(fields,
-            {EventField::kHttpUrl, EventField::kHttpUserAgent, EventField::kHttpContentType,
-             EventField::kHttpReferer, EventField::kHttpMethod, EventField::kHttpProtocol},
-            out);
-  if (fields.has(EventField::kHttpStatus)) {
-    const std::string_view status = fields.text(EventField::kHttpStatus);
-    if (const auto number = number_in(status)) {
-      put_value("status", *number, out);
-    } else {
-      put_text("status_string", status, out);
+  put_object("http", out, [&] {
+    put_texts(fields, {EventField::kHttpHost}, out);
+    if (const auto port = number_in(fields.text(EventField::kHttpPort))) {
+      put_value("http_port", *port, out);
     }
-  }
-  put_texts(fields, {EventField::kHttpLocation}, out);
-  const auto length = fields.bytes(EventField::kHttpLength);
-  std::uint64_t bytes = 0;
-  if (length.size() == sizeof bytes) {
-    std::ranges::copy(length, std::as_writable_bytes(std::span(&bytes, 1)).begin());
-    put_value("length", bytes, out);
-  }
-  out += '}';
+    put_texts(fields,
+              {EventField::kHttpUrl, EventField::kHttpUserAgent, EventField::kHttpContentType,
+               EventField::kHttpReferer, EventField::kHttpMethod, EventField::kHttpProtocol},
+              out);
+    if (fields.has(EventField::kHttpStatus)) {
+      const std::string_view status = fields.text(EventField::kHttpStatus);
+      if (const auto number = number_in(status)) {
+        put_value("status", *number, out);
+      } else {
+        put_text("status_string", status, out);
+      }
+    }
+    put_texts(fields, {EventField::kHttpLocation}, out);
+    const auto length = fields.bytes(EventField::kHttpLength);
+    std::uint64_t bytes = 0;
+    if (length.size() == sizeof bytes) {
+      std::ranges::copy(length, std::as_writable_bytes(std::span(&bytes, 1)).begin());
+      put_value("length", bytes, out);
+    }
+  });
 }
 
 void put_pair(const char* object, const Fields& fields, std::array<EventField, 2> of,
               std::array<const char*, 2> keys, std::string& out) {
   if (!fields.has(of[0]) && !fields.has(of[1])) return;
-  put_key(object, out);
-  out += '{';
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    if (fields.has(of[i])) put_text(keys[i], fields.text(of[i]), out);
-  }
-  out += '}';
+  put_object(object, out, [&] {
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (fields.has(of[i])) put_text(keys[i], fields.text(of[i]), out);
+    }
+  });
 }
 
 void put_tls(const Fields& fields, std::string& out) {
   constexpr std::array kKeys = {"hash", "string"};
-  put_key("tls", out);
-  out += '{';
-  put_texts(fields,
-            {EventField::kTlsSubject, EventField::kTlsIssuer, EventField::kTlsSerial,
-             EventField::kTlsFingerprint, EventField::kTlsServerName, EventField::kTlsVersion,
-             EventField::kTlsNotBefore, EventField::kTlsNotAfter},
-            out);
-  put_pair("ja3", fields, {EventField::kTlsJa3, EventField::kTlsJa3String}, kKeys, out);
-  put_pair("ja3s", fields, {EventField::kTlsJa3s, EventField::kTlsJa3sString}, kKeys, out);
-  put_texts(fields, {EventField::kTlsJa4}, out);
-  out += '}';
+  put_object("tls", out, [&] {
+    put_texts(fields,
+              {EventField::kTlsSubject, EventField::kTlsIssuer, EventField::kTlsSerial,
+               EventField::kTlsFingerprint, EventField::kTlsServerName, EventField::kTlsVersion,
+               EventField::kTlsNotBefore, EventField::kTlsNotAfter},
+              out);
+    put_pair("ja3", fields, {EventField::kTlsJa3, EventField::kTlsJa3String}, kKeys, out);
+    put_pair("ja3s", fields, {EventField::kTlsJa3s, EventField::kTlsJa3sString}, kKeys, out);
+    put_texts(fields, {EventField::kTlsJa4}, out);
+  });
 }
 
 void put_ssh(const Fields& fields, std::string& out) {
   constexpr std::array kKeys = {"proto_version", "software_version"};
-  put_key("ssh", out);
-  out += '{';
-  put_pair("client", fields, {EventField::kSshClientProtocol, EventField::kSshClientSoftware},
-           kKeys, out);
-  put_pair("server", fields, {EventField::kSshServerProtocol, EventField::kSshServerSoftware},
-           kKeys, out);
-  out += '}';
+  put_object("ssh", out, [&] {
+    put_pair("client", fields, {EventField::kSshClientProtocol, EventField::kSshClientSoftware},
+             kKeys, out);
+    put_pair("server", fields, {EventField::kSshServerProtocol, EventField::kSshServerSoftware},
+             kKeys, out);
+  });
 }
 
 void put_smtp(const Fields& fields, std::span<const std::byte> text, std::string& out) {
-  put_key("smtp", out);
-  out += '{';
-  put_texts(fields, {EventField::kSmtpHelo, EventField::kSmtpFrom}, out);
-  std::vector<std::string_view> recipients;
-  while (const auto field = next_field(text)) {
-    if (field->field == EventField::kSmtpRecipient) recipients.push_back(field->text());
-  }
-  if (!recipients.empty()) {
-    put_key(name_of(EventField::kSmtpRecipient).key, out);
-    put_array(recipients, out);
-  }
-  out += '}';
+  put_object("smtp", out, [&] {
+    put_texts(fields, {EventField::kSmtpHelo, EventField::kSmtpFrom}, out);
+    std::vector<std::string_view> recipients;
+    while (const auto field = next_field(text)) {
+      if (field->field == EventField::kSmtpRecipient) recipients.push_back(field->text());
+    }
+    if (!recipients.empty()) {
+      put_key(name_of(EventField::kSmtpRecipient).key, out);
+      put_array(recipients, out);
+    }
+  });
 }
 
 /// As Suricata has it: of the packet on the wire.
@@ -208,15 +204,10 @@ void put_tunnel(const Fields& fields, std::string& out) {
   if (bytes.size() != sizeof tunnel) return;
   std::ranges::copy(bytes, std::as_writable_bytes(std::span(&tunnel, 1)).begin());
   if (tunnel.ip_version != 4 && tunnel.ip_version != 6) return;
-  put_key("tunnel", out);
-  out += '{';
-  put_text("src_ip", json_line::address_text(tunnel.ip_version, tunnel.source), out);
-  put_value("src_port", tunnel.source_port, out);
-  put_text("dest_ip", json_line::address_text(tunnel.ip_version, tunnel.destination), out);
-  put_value("dest_port", tunnel.destination_port, out);
-  put_text("proto", protocol_name(tunnel.protocol), out);
-  put_value("depth", tunnel.depth, out);
-  out += '}';
+  put_object("tunnel", out, [&] {
+    json_line::put_ends(tunnel, true, out);
+    put_value("depth", tunnel.depth, out);
+  });
 }
 
 /// As Suricata has it: a dot for each byte that is no letter, and lines.
@@ -234,10 +225,7 @@ void put_bytes(const Fields& fields, std::string& out) {
   }
   if (fields.has(EventField::kPacket)) {
     put_text("packet", base64_of(fields.bytes(EventField::kPacket)), out);
-    put_key("packet_info", out);
-    out += '{';
-    put_value("linktype", kEthernet, out);
-    out += '}';
+    put_object("packet_info", out, [&] { put_value("linktype", kEthernet, out); });
   }
 }
 

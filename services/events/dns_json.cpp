@@ -18,6 +18,7 @@ namespace {
 using json_line::put_array;
 using json_line::put_flag;
 using json_line::put_key;
+using json_line::put_object;
 using json_line::put_text;
 using json_line::put_value;
 
@@ -141,13 +142,12 @@ void put_answers(const Message& message, std::string& out) {
   }
   out += ']';
   if (groups.empty()) return;
-  put_key("grouped", out);
-  out += '{';
-  for (const auto& [type, values] : groups) {
-    put_key(std::string(type).c_str(), out);
-    put_array(values, out);
-  }
-  out += '}';
+  put_object("grouped", out, [&] {
+    for (const auto& [type, values] : groups) {
+      put_key(std::string(type).c_str(), out);
+      put_array(values, out);
+    }
+  });
 }
 
 }  // namespace
@@ -161,22 +161,21 @@ void put_dns(std::span<const std::byte> text, std::optional<std::uint64_t> trans
              std::string& out) {
   const Message message = message_of(text);
   const bool is_answer = (message.flags & kAnswer) != 0;
-  put_key("dns", out);
-  out += '{';
-  put_value("version", kVersion, out);
-  put_text("type", is_answer ? "answer" : "query", out);
-  put_value("id", message.id, out);
-  if (is_answer) put_flags(message.flags, out);
-  if (!is_answer && (message.flags & kZero) != 0) put_flag("z", true, out);
-  if (!is_answer && transaction) put_value("tx_id", *transaction, out);
-  put_value("opcode", message.flags >> kOpcodeShift & kOpcodeMask, out);
-  put_query(message, out);
-  if (is_answer) {
-    const unsigned code = message.flags & kCodeMask;
-    put_text("rcode", code < kCodes.size() ? kCodes[code] : std::to_string(code), out);
-    put_answers(message, out);
-  }
-  out += '}';
+  put_object("dns", out, [&] {
+    put_value("version", kVersion, out);
+    put_text("type", is_answer ? "answer" : "query", out);
+    put_value("id", message.id, out);
+    if (is_answer) put_flags(message.flags, out);
+    if (!is_answer && (message.flags & kZero) != 0) put_flag("z", true, out);
+    if (!is_answer && transaction) put_value("tx_id", *transaction, out);
+    put_value("opcode", message.flags >> kOpcodeShift & kOpcodeMask, out);
+    put_query(message, out);
+    if (is_answer) {
+      const unsigned code = message.flags & kCodeMask;
+      put_text("rcode", code < kCodes.size() ? kCodes[code] : std::to_string(code), out);
+      put_answers(message, out);
+    }
+  });
 }
 
 }  // namespace millrace

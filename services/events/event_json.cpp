@@ -19,7 +19,7 @@
 namespace millrace {
 namespace {
 
-using json_line::put_key;
+using json_line::put_object;
 using json_line::put_text;
 using json_line::put_value;
 
@@ -48,20 +48,19 @@ void put_anomaly(const EventRecord& record, std::string& out) {
   const AnomalyEvent& anomaly = record.anomaly;
   const bool is_app = anomaly.type == AnomalyType::kAppUnreadable;
   if (is_app) put_app(anomaly.app, anomaly.direction, out);
-  put_key("anomaly", out);
-  out += '{';
-  if (is_app) {
-    put_app(anomaly.app, FlowDirection::kUnknown, out);
-    put_text("type", "applayer", out);
-    put_text("event", "UNREADABLE", out);
-    put_text("layer", "proto_parser", out);
-  } else {
-    put_text("type", record.ip_version == 6 ? "nd" : "arp", out);
-    put_text("event",
-             anomaly.type == AnomalyType::kAddressConflict ? "address_conflict" : "unknown", out);
-    put_text("mac", mac_text(anomaly.mac), out);
-  }
-  out += '}';
+  put_object("anomaly", out, [&] {
+    if (is_app) {
+      put_app(anomaly.app, FlowDirection::kUnknown, out);
+      put_text("type", "applayer", out);
+      put_text("event", "UNREADABLE", out);
+      put_text("layer", "proto_parser", out);
+    } else {
+      put_text("type", record.ip_version == 6 ? "nd" : "arp", out);
+      put_text("event",
+               anomaly.type == AnomalyType::kAddressConflict ? "address_conflict" : "unknown", out);
+      put_text("mac", mac_text(anomaly.mac), out);
+    }
+  });
 }
 
 const char* type_of(const EventRecord& record) {
@@ -128,11 +127,7 @@ void put_packet(const EventRecord& record, const Plan& plan, std::string& out) {
   if (record.ip_version != 4 && record.ip_version != 6) return;
   const bool is_icmp = ip_protocol::is_icmp(record.protocol);
   const bool ports = !is_icmp && (record.source_port != 0 || record.destination_port != 0);
-  put_text("src_ip", json_line::address_text(record.ip_version, record.source), out);
-  if (ports) put_value("src_port", record.source_port, out);
-  put_text("dest_ip", json_line::address_text(record.ip_version, record.destination), out);
-  if (ports) put_value("dest_port", record.destination_port, out);
-  put_text("proto", protocol_name(record.protocol), out);
+  json_line::put_ends(record, ports, out);
   if (!is_icmp || record.kind == EventKind::kAnomaly) return;
   put_value("icmp_type", record.destination_port & 0xff, out);
   put_value("icmp_code", record.destination_port >> 8, out);
@@ -243,21 +238,21 @@ void put_event(const EventRecord& record, const EventPlace& place, const Plan& p
   put_identity(record, out);
   if (of_packet) put_packet(record, plan, out);
   put_payload(record, place, times, out);
-  put_key("millrace", out);
-  out += '{';
-  put_name("function", plan.functions, record.function, out);
-  put_path(record.lane, plan, out);
-  put_text("actor", place.actor, out);
-  put_value("record", place.number, out);
-  if (const auto texts = texts_for(place.text); texts != 0) put_value("records", 1 + texts, out);
-  if (record.kind != EventKind::kStream) put_cut_fields(place.text, out);
-  if (of_packet) {
-    put_value("batch", record.sequence, out);
-    put_value("packet", record.packet, out);
-  } else {
-    put_flow_own(record, out);
-  }
-  out += "}}\n";
+  put_object("millrace", out, [&] {
+    put_name("function", plan.functions, record.function, out);
+    put_path(record.lane, plan, out);
+    put_text("actor", place.actor, out);
+    put_value("record", place.number, out);
+    if (const auto texts = texts_for(place.text); texts != 0) put_value("records", 1 + texts, out);
+    if (record.kind != EventKind::kStream) put_cut_fields(place.text, out);
+    if (of_packet) {
+      put_value("batch", record.sequence, out);
+      put_value("packet", record.packet, out);
+    } else {
+      put_flow_own(record, out);
+    }
+  });
+  out += "}\n";
 }
 
 }  // namespace millrace

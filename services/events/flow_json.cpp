@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <optional>
 
 #include "services/events/json_line.hpp"
 #include "shared/base/ip_protocol.hpp"
@@ -12,8 +13,11 @@
 namespace millrace {
 namespace {
 
+using json_line::End;
+using json_line::put_end;
 using json_line::put_flag;
 using json_line::put_key;
+using json_line::put_object;
 using json_line::put_text;
 using json_line::put_value;
 
@@ -29,13 +33,13 @@ bool has_addresses(const EventRecord& record) {
 void put_tuple(const EventRecord& record, bool has_destination, std::string& out) {
   if (!has_addresses(record)) return;
   const bool ports = !is_icmp(record) && (record.source_port != 0 || record.destination_port != 0);
-  put_text("src_ip", json_line::address_text(record.ip_version, record.source), out);
-  if (ports) put_value("src_port", record.source_port, out);
   if (has_destination) {
-    put_text("dest_ip", json_line::address_text(record.ip_version, record.destination), out);
-    if (ports) put_value("dest_port", record.destination_port, out);
+    json_line::put_ends(record, ports, out);
+  } else {
+    put_end(End::kSource, record.ip_version, record.source,
+            ports ? std::optional(record.source_port) : std::nullopt, out);
+    put_text("proto", protocol_name(record.protocol), out);
   }
-  put_text("proto", protocol_name(record.protocol), out);
   if (!is_icmp(record) || !has_destination) return;
   put_value("icmp_type", record.destination_port, out);
   put_value("icmp_code", 0, out);
@@ -86,18 +90,17 @@ void put_tcp(const FlowEvent& flow, std::string& out) {
     std::snprintf(text.data(), text.size(), "%02x", flags & 0xffu);
     put_text(key, text.data(), out);
   };
-  put_key("tcp", out);
-  out += '{';
-  if (all != 0) {
-    hexadecimal("tcp_flags", all);
-    hexadecimal("tcp_flags_ts", flow.tcp_flags[0]);
-    hexadecimal("tcp_flags_tc", flow.tcp_flags[1]);
-    for (std::size_t bit = 0; bit < kFlags.size(); ++bit) {
-      if ((all >> bit & 1) != 0) put_flag(kFlags[bit], true, out);
+  put_object("tcp", out, [&] {
+    if (all != 0) {
+      hexadecimal("tcp_flags", all);
+      hexadecimal("tcp_flags_ts", flow.tcp_flags[0]);
+      hexadecimal("tcp_flags_tc", flow.tcp_flags[1]);
+      for (std::size_t bit = 0; bit < kFlags.size(); ++bit) {
+        if ((all >> bit & 1) != 0) put_flag(kFlags[bit], true, out);
+      }
     }
-  }
-  put_text("state", tcp_state_of(flow.tcp), out);
-  out += '}';
+    put_text("state", tcp_state_of(flow.tcp), out);
+  });
 }
 
 /// What was `ago_ms` before `time_ns`; 1970 where there is no such time.
@@ -125,8 +128,8 @@ void put_outside_ports(const EventRecord& record, std::string& out) {
   if (is_icmp(record)) put_value("icmp_id", to.source_port, out);
   if (ports) put_value("src_port", to.source_port, out);
   if (to.scope != TranslationScope::kSession) return;
-  put_text("dest_ip", json_line::address_text(to.ip_version, to.destination), out);
-  if (ports) put_value("dest_port", to.destination_port, out);
+  put_end(End::kDestination, to.ip_version, to.destination,
+          ports ? std::optional(to.destination_port) : std::nullopt, out);
 }
 
 }  // namespace
@@ -142,19 +145,18 @@ void put_flow(const EventRecord& record, std::uint64_t time_ns, EventTimes& time
     out += '"';
   };
   put_tuple(record, true, out);
-  put_key("flow", out);
-  out += '{';
-  put_value("pkts_toserver", flow.packets[0].number(), out);
-  put_value("pkts_toclient", flow.packets[1].number(), out);
-  put_value("bytes_toserver", flow.bytes[0].number(), out);
-  put_value("bytes_toclient", flow.bytes[1].number(), out);
-  time("start", before(end_ns, flow.lasted_ms.number()));
-  time("end", end_ns);
-  put_value("age", flow.lasted_ms.number() / 1000, out);
-  put_text("state", state_of(flow.phase), out);
-  put_text("reason", reason_of(flow.reason), out);
-  put_flag("alerted", flow.is_alerted != 0, out);
-  out += '}';
+  put_object("flow", out, [&] {
+    put_value("pkts_toserver", flow.packets[0].number(), out);
+    put_value("pkts_toclient", flow.packets[1].number(), out);
+    put_value("bytes_toserver", flow.bytes[0].number(), out);
+    put_value("bytes_toclient", flow.bytes[1].number(), out);
+    time("start", before(end_ns, flow.lasted_ms.number()));
+    time("end", end_ns);
+    put_value("age", flow.lasted_ms.number() / 1000, out);
+    put_text("state", state_of(flow.phase), out);
+    put_text("reason", reason_of(flow.reason), out);
+    put_flag("alerted", flow.is_alerted != 0, out);
+  });
   if (record.protocol == ip_protocol::kTcp) put_tcp(flow, out);
 }
 
@@ -180,25 +182,24 @@ void put_translation(const EventRecord& record, std::string& out) {
   if (to.scope != TranslationScope::kBlock) {
     put_tuple(record, to.scope == TranslationScope::kSession, out);
   } else if (has_addresses(record)) {
-    put_text("src_ip", json_line::address_text(record.ip_version, record.source), out);
+    put_end(End::kSource, record.ip_version, record.source, std::nullopt, out);
   }
-  put_key("nat", out);
-  out += '{';
-  put_text("action", to.action == TranslationAction::kRemoved ? "removed" : "created", out);
-  put_text("scope", scope_of(to.scope), out);
-  if (const std::uint8_t event = nat_event_of(record); event != 0) {
-    put_value("nat_event", event, out);
-  }
-  if (to.ip_version == 4 || to.ip_version == 6) {
-    put_text("src_ip", json_line::address_text(to.ip_version, to.source), out);
-    if (to.scope == TranslationScope::kBlock) {
-      put_value("first_port", to.source_port, out);
-      put_value("last_port", to.destination_port, out);
-    } else {
-      put_outside_ports(record, out);
+  put_object("nat", out, [&] {
+    put_text("action", to.action == TranslationAction::kRemoved ? "removed" : "created", out);
+    put_text("scope", scope_of(to.scope), out);
+    if (const std::uint8_t event = nat_event_of(record); event != 0) {
+      put_value("nat_event", event, out);
     }
-  }
-  out += '}';
+    if (to.ip_version == 4 || to.ip_version == 6) {
+      put_end(End::kSource, to.ip_version, to.source, std::nullopt, out);
+      if (to.scope == TranslationScope::kBlock) {
+        put_value("first_port", to.source_port, out);
+        put_value("last_port", to.destination_port, out);
+      } else {
+        put_outside_ports(record, out);
+      }
+    }
+  });
 }
 
 }  // namespace millrace

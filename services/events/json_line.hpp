@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -54,6 +55,36 @@ inline std::string address_text(std::uint8_t version, const std::array<std::uint
   std::array<char, INET6_ADDRSTRLEN> text{};
   ::inet_ntop(version == 4 ? AF_INET : AF_INET6, address.data(), text.data(), text.size());
   return text.data();
+}
+
+enum class End : std::uint8_t { kSource, kDestination };
+
+/// One end of a packet, a flow or a tunnel. `port`: nothing where its protocol has none.
+inline void put_end(End end, std::uint8_t version, const std::array<std::uint8_t, 16>& address,
+                    std::optional<std::uint16_t> port, std::string& out) {
+  const bool is_source = end == End::kSource;
+  put_text(is_source ? "src_ip" : "dest_ip", address_text(version, address), out);
+  if (port) put_value(is_source ? "src_port" : "dest_port", *port, out);
+}
+
+/// Both ends and the protocol. `Of`: EventRecord, EventTunnel.
+template <typename Of>
+void put_ends(const Of& of, bool has_ports, std::string& out) {
+  const auto port = [&](std::uint16_t number) {
+    return has_ports ? std::optional(number) : std::nullopt;
+  };
+  put_end(End::kSource, of.ip_version, of.source, port(of.source_port), out);
+  put_end(End::kDestination, of.ip_version, of.destination, port(of.destination_port), out);
+  put_text("proto", protocol_name(of.protocol), out);
+}
+
+/// An object with what `body` puts into it.
+template <typename Body>
+void put_object(const char* key, std::string& out, const Body& body) {
+  put_key(key, out);
+  out += '{';
+  body();
+  out += '}';
 }
 
 }  // namespace millrace::json_line

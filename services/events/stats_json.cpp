@@ -17,6 +17,7 @@ namespace millrace {
 namespace {
 
 using json_line::put_key;
+using json_line::put_object;
 using json_line::put_text;
 using json_line::put_value;
 
@@ -101,52 +102,46 @@ void add_missed(const Plan& plan, const StatusView& status, StatsSums& sums) {
 }
 
 void put_ips(const StatsSums& sums, std::string& out) {
-  put_key("ips", out);
-  out += '{';
-  put_value("accepted", sums.transmitted, out);
-  put_value("blocked", sums.blocked, out);
-  put_key("drop_reason", out);
-  out += '{';
-  put_value("decode_error", sums.malformed, out);
-  put_value("flow_memcap", sums.by_flow_room, out);
-  put_value("rules", sums.by_rules, out);
-  put_value("stream_error", sums.by_stream_error, out);
-  put_value("stream_memcap", sums.by_stream_room, out);
-  out += "}}";
+  put_object("ips", out, [&] {
+    put_value("accepted", sums.transmitted, out);
+    put_value("blocked", sums.blocked, out);
+    put_object("drop_reason", out, [&] {
+      put_value("decode_error", sums.malformed, out);
+      put_value("flow_memcap", sums.by_flow_room, out);
+      put_value("rules", sums.by_rules, out);
+      put_value("stream_error", sums.by_stream_error, out);
+      put_value("stream_memcap", sums.by_stream_room, out);
+    });
+  });
 }
 
 void put_flow(const StatsSums& sums, std::string& out) {
-  put_key("flow", out);
-  out += '{';
-  put_value("total", sums.flows_begun, out);
-  put_value("active", sums.flows_active, out);
-  put_value("memcap", sums.flows_refused, out);
-  put_key("mgr", out);
-  out += '{';
-  put_value("flows_timeout", sums.flows_expired, out);
-  out += '}';
-  put_key("wrk", out);
-  out += '{';
-  put_value("flows_evicted", sums.flows_evicted, out);
-  out += "}}";
+  put_object("flow", out, [&] {
+    put_value("total", sums.flows_begun, out);
+    put_value("active", sums.flows_active, out);
+    put_value("memcap", sums.flows_refused, out);
+    put_object("mgr", out, [&] { put_value("flows_timeout", sums.flows_expired, out); });
+    put_object("wrk", out, [&] { put_value("flows_evicted", sums.flows_evicted, out); });
+  });
+}
+
+void put_engines(const std::vector<std::uint64_t>& rules, std::string& out) {
+  put_key("engines", out);
+  out += '[';
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    out += i == 0 ? "{" : ",{";
+    put_value("id", i, out);
+    put_value("rules_loaded", rules[i], out);
+    out += '}';
+  }
+  out += ']';
 }
 
 void put_detect(const StatsSums& sums, const std::vector<std::uint64_t>& rules, std::string& out) {
-  put_key("detect", out);
-  out += '{';
-  if (!rules.empty()) {
-    put_key("engines", out);
-    out += '[';
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-      out += i == 0 ? "{" : ",{";
-      put_value("id", i, out);
-      put_value("rules_loaded", rules[i], out);
-      out += '}';
-    }
-    out += ']';
-  }
-  put_value("alert", sums.alerts, out);
-  out += '}';
+  put_object("detect", out, [&] {
+    if (!rules.empty()) put_engines(rules, out);
+    put_value("alert", sums.alerts, out);
+  });
 }
 
 }  // namespace
@@ -175,29 +170,24 @@ void put_stats(const StatsSums& sums, const std::vector<std::uint64_t>& rules, c
   times.put(time_ns, out);
   out += '"';
   put_text("event_type", "stats", out);
-  put_key("stats", out);
-  out += '{';
-  put_value("uptime", sums.uptime_s, out);
-  put_key("capture", out);
-  out += '{';
-  put_value("kernel_packets", sums.received + sums.missed, out);
-  put_value("kernel_drops", sums.missed + sums.refused, out);
-  out += '}';
-  put_key("decoder", out);
-  out += '{';
-  put_value("pkts", sums.received, out);
-  put_value("bytes", sums.received_bytes, out);
-  put_value("invalid", sums.malformed, out);
-  put_value("avg_pkt_size", sums.received == 0 ? 0 : sums.received_bytes / sums.received, out);
-  out += '}';
-  put_flow(sums, out);
-  put_detect(sums, rules, out);
-  put_ips(sums, out);
-  out += '}';
-  put_key("millrace", out);
-  out += '{';
-  put_text("topology", plan.name, out);
-  out += "}}\n";
+  put_object("stats", out, [&] {
+    put_value("uptime", sums.uptime_s, out);
+    put_object("capture", out, [&] {
+      put_value("kernel_packets", sums.received + sums.missed, out);
+      put_value("kernel_drops", sums.missed + sums.refused, out);
+    });
+    put_object("decoder", out, [&] {
+      put_value("pkts", sums.received, out);
+      put_value("bytes", sums.received_bytes, out);
+      put_value("invalid", sums.malformed, out);
+      put_value("avg_pkt_size", sums.received == 0 ? 0 : sums.received_bytes / sums.received, out);
+    });
+    put_flow(sums, out);
+    put_detect(sums, rules, out);
+    put_ips(sums, out);
+  });
+  put_object("millrace", out, [&] { put_text("topology", plan.name, out); });
+  out += "}\n";
 }
 
 }  // namespace millrace

@@ -23,6 +23,19 @@ bool setting_flag(const std::string& key, const std::string& value) {
   return value == "true";
 }
 
+bool setting_is_second(const std::string& key, const std::string& value, std::string_view first,
+                       std::string_view second) {
+  if (value != first && value != second) {
+    throw Error(key + ": '" + value + "' is neither " + std::string(first) + " nor " +
+                std::string(second));
+  }
+  return value == second;
+}
+
+std::uint32_t setting_kilobytes(const std::string& key, const std::string& value) {
+  return static_cast<std::uint32_t>(setting_number(key, value) << 10);
+}
+
 void refuse_key(std::string_view type, const std::string& key,
                 std::span<const KnownSetting> known) {
   std::string names;

@@ -4,19 +4,15 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 
-#include "shared/base/error.hpp"
+#include "shared/base/kernel_table.hpp"
 #include "shared/base/netlink.hpp"
-#include "shared/base/unique_fd.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::size_t kReceiveBytes = 256 * 1024;  // the kernel fills at most 32 KB at a time
 /// The kernel has a MAC address for it (NUD_VALID of the kernel's own headers).
 constexpr std::uint16_t kValid =
     NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY;
@@ -24,36 +20,6 @@ constexpr std::uint16_t kValid =
 bool is_fixed(const ndmsg& body) {
   if ((body.ndm_state & (NUD_PERMANENT | NUD_NOARP)) != 0) return true;
   return (body.ndm_flags & NTF_EXT_LEARNED) != 0 && (body.ndm_state & kValid) != 0;
-}
-
-void send_request(int socket, unsigned char family) {
-  struct {
-    nlmsghdr header;
-    ndmsg body;
-  } request{};
-  request.header.nlmsg_len = sizeof request;
-  request.header.nlmsg_type = RTM_GETNEIGH;
-  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-  request.body.ndm_family = family;
-  if (::send(socket, &request, sizeof request, 0) < 0) {
-    throw system_error("ask the kernel for its neighbours", errno);
-  }
-}
-
-/// One answer of a dump. True when it is the last.
-bool take_answer(std::span<const std::byte> bytes, std::vector<KernelNeighbour>& neighbours) {
-  bool last = false;
-  for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> message) {
-    last |= header.nlmsg_type == NLMSG_DONE;
-    if (header.nlmsg_type == NLMSG_ERROR) {
-      nlmsgerr error{};
-      read_body(message, error);
-      throw system_error("read the kernel's neighbours", -error.error);
-    }
-    const auto one = parse_kernel_neighbour(message);
-    if (one && one->fixed) neighbours.push_back(*one);
-  });
-  return last;
 }
 
 }  // namespace
@@ -89,18 +55,11 @@ std::optional<KernelNeighbour> parse_kernel_neighbour(std::span<const std::byte>
 
 std::vector<KernelNeighbour> read_kernel_neighbours() {
   std::vector<KernelNeighbour> neighbours;
-  std::vector<std::byte> buffer(kReceiveBytes);
-  for (const unsigned char family : {AF_INET, AF_INET6}) {
-    const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
-    if (!socket) throw system_error("open a netlink socket", errno);
-    send_request(socket.get(), family);
-    for (bool last = false; !last;) {
-      const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw system_error("read the kernel's neighbours", errno);
-      last = take_answer({buffer.data(), static_cast<std::size_t>(got)}, neighbours);
-    }
-  }
+  read_kernel_table(KernelTable::kNeighbours,
+                    [&](const nlmsghdr&, std::span<const std::byte> message) {
+                      const auto one = parse_kernel_neighbour(message);
+                      if (one && one->fixed) neighbours.push_back(*one);
+                    });
   return neighbours;
 }
 

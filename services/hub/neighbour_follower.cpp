@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/hub/neighbour_follower.hpp"
 
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -14,7 +15,7 @@
 
 #include "io-worker/ports/rtnetlink.hpp"
 #include "shared/base/error.hpp"
-#include "shared/base/netlink.hpp"
+#include "shared/base/kernel_table.hpp"
 #include "shared/config/plan_settings.hpp"
 
 namespace millrace {
@@ -76,21 +77,13 @@ void NeighbourFollower::follow(std::chrono::milliseconds wait) {
 
 void NeighbourFollower::take_changes() {
   alignas(nlmsghdr) std::array<std::byte, 32 * 1024> buffer;  // the kernel sends no longer ones
-  for (int i = 0; i < kReadsMax; ++i) {
-    const ssize_t got = ::recv(changes_.get(), buffer.data(), buffer.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == ENOBUFS) {
-      reads_all_ = true;
-      continue;
-    }
-    if (got < 0 && errno == EAGAIN) return;
-    if (got < 0) throw system_error("read changes of the kernel's neighbours", errno);
-    const auto bytes = std::span<const std::byte>(buffer).first(static_cast<std::size_t>(got));
-    for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> message) {
-      reads_all_ |= header.nlmsg_type == RTM_NEWLINK || header.nlmsg_type == RTM_DELLINK;
-      if (const auto neighbour = parse_kernel_neighbour(message)) take(*neighbour);
-    });
-  }
+  const auto visit = [&](const nlmsghdr& header, std::span<const std::byte> message) {
+    reads_all_ |= header.nlmsg_type == RTM_NEWLINK || header.nlmsg_type == RTM_DELLINK;
+    if (const auto neighbour = parse_kernel_neighbour(message)) take(*neighbour);
+  };
+  const KernelTold told = read_kernel_changes(changes_.get(), buffer, kReadsMax, visit);
+  reads_all_ |= told.lost;
+  if (told.error != 0) throw system_error("read changes of the kernel's neighbours", told.error);
 }
 
 bool NeighbourFollower::find_port(KernelNeighbour& neighbour) const {

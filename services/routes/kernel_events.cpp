@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "shared/base/error.hpp"
+#include "shared/base/kernel_table.hpp"
 #include "shared/base/netlink.hpp"
 
 namespace millrace {
@@ -51,42 +52,36 @@ KernelEvents::KernelEvents()
 KernelEvents::Heard KernelEvents::read(
     const std::function<void(std::span<const std::byte> message)>& visit) {
   Heard heard;
-  for (int i = 0; i < kReadsMax; ++i) {
-    const ssize_t got = ::recv(socket_.get(), buffer_.data(), buffer_.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == ENOBUFS) {
-      heard.lost = true;
-      continue;
-    }
-    if (got < 0) return heard;
-    take({buffer_.data(), static_cast<std::size_t>(got)}, heard, visit);
-  }
-  heard.more = true;
+  const KernelTold told =
+      read_kernel_changes(socket_.get(), buffer_, kReadsMax,
+                          [&](const nlmsghdr& header, std::span<const std::byte> message) {
+                            take(header, message, heard, visit);
+                          });
+  heard.lost = told.lost;
+  heard.more = told.more;
   return heard;
 }
 
-void KernelEvents::take(std::span<const std::byte> datagram, Heard& heard,
+void KernelEvents::take(const nlmsghdr& header, std::span<const std::byte> message, Heard& heard,
                         const std::function<void(std::span<const std::byte>)>& visit) {
-  for_each_message(datagram, [&](const nlmsghdr& header, std::span<const std::byte> message) {
-    switch (header.nlmsg_type) {
-      case RTM_NEWROUTE:
-      case RTM_DELROUTE:
-        visit(message);
-        break;
-      case RTM_NEWLINK:
-      case RTM_DELLINK:
-        heard.disturbed |= link_changed(message, header.nlmsg_type == RTM_DELLINK);
-        break;
-      case RTM_NEWADDR:
-      case RTM_DELADDR:
-      case RTM_NEWNEXTHOP:
-      case RTM_DELNEXTHOP:
-        heard.disturbed = true;
-        break;
-      default:
-        break;
-    }
-  });
+  switch (header.nlmsg_type) {
+    case RTM_NEWROUTE:
+    case RTM_DELROUTE:
+      visit(message);
+      break;
+    case RTM_NEWLINK:
+    case RTM_DELLINK:
+      heard.disturbed |= link_changed(message, header.nlmsg_type == RTM_DELLINK);
+      break;
+    case RTM_NEWADDR:
+    case RTM_DELADDR:
+    case RTM_NEWNEXTHOP:
+    case RTM_DELNEXTHOP:
+      heard.disturbed = true;
+      break;
+    default:
+      break;
+  }
 }
 
 /// The kernel tells of links for many reasons: names, statistics, neighbours of a bridge.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linux/netlink.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -32,7 +34,7 @@ class KernelEvents {
   int descriptor() const { return socket_.get(); }
 
  private:
-  void take(std::span<const std::byte> datagram, Heard& heard,
+  void take(const nlmsghdr& header, std::span<const std::byte> message, Heard& heard,
             const std::function<void(std::span<const std::byte>)>& visit);
   bool link_changed(std::span<const std::byte> message, bool gone);
 

@@ -42,10 +42,11 @@ std::string control_endpoint(const std::string& run_dir, const std::string& name
 std::string actor_peer(std::uint32_t actor) { return "actor." + std::to_string(actor); }
 
 bool may_be_remote(const ControlBody& body) {
-  return std::holds_alternative<StatusRequest>(body) ||
-         std::holds_alternative<AuditRequest>(body) ||
-         std::holds_alternative<ChangeRequest>(body) ||
-         std::holds_alternative<ConfirmRequest>(body) || std::holds_alternative<DownRequest>(body);
+  return std::visit(
+      []<typename Kind>(const Kind&) {
+        return requires { Kind::kMayBeRemote; };
+      },
+      body);
 }
 
 struct ControlServer::Sockets {

@@ -8,6 +8,7 @@ namespace millrace {
 namespace {
 
 using wire::size_of;
+using wire::write_list;
 using wire::write_texts;
 
 void write_event(const Event& event, wire::Event::Builder out) {
@@ -34,10 +35,10 @@ void write_actor(const ActorStatus& actor, wire::ActorStatus::Builder out) {
 
 void write_counts(const std::vector<NamedCount>& counts,
                   capnp::List<wire::NamedCount>::Builder out) {
-  for (unsigned i = 0; i < counts.size(); ++i) {
-    out[i].setName(counts[i].name);
-    out[i].setCount(counts[i].count);
-  }
+  write_list(counts, out, [](const NamedCount& count, wire::NamedCount::Builder to) {
+    to.setName(count.name);
+    to.setCount(count.count);
+  });
 }
 
 void write_status(const StatusReply& status, wire::StatusReply::Builder out) {
@@ -45,10 +46,8 @@ void write_status(const StatusReply& status, wire::StatusReply::Builder out) {
   out.setPhase(status.phase);
   out.setRunDir(status.run_dir);
   out.setUpNs(status.up_ns);
-  auto actors = out.initActors(size_of(status.actors));
-  for (unsigned i = 0; i < status.actors.size(); ++i) write_actor(status.actors[i], actors[i]);
-  auto events = out.initEvents(size_of(status.events));
-  for (unsigned i = 0; i < status.events.size(); ++i) write_event(status.events[i], events[i]);
+  write_list(status.actors, out.initActors(size_of(status.actors)), write_actor);
+  write_list(status.events, out.initEvents(size_of(status.events)), write_event);
   write_counts(status.skipped, out.initSkipped(size_of(status.skipped)));
   write_counts(status.refused, out.initRefused(size_of(status.refused)));
   write_counts(status.offload, out.initOffload(size_of(status.offload)));
@@ -83,8 +82,7 @@ void write_audit(const AuditReply& audit, wire::AuditReply::Builder out) {
   write_counts(audit.consumed, out.initConsumed(size_of(audit.consumed)));
   write_counts(audit.slots, out.initSlots(size_of(audit.slots)));
   write_counts(audit.buffers, out.initBuffers(size_of(audit.buffers)));
-  auto lanes = out.initLanes(size_of(audit.lanes));
-  for (unsigned i = 0; i < audit.lanes.size(); ++i) write_lane(audit.lanes[i], lanes[i]);
+  write_list(audit.lanes, out.initLanes(size_of(audit.lanes)), write_lane);
   write_counts(audit.loops, out.initLoops(size_of(audit.loops)));
   write_texts(audit.problems, out.initProblems(size_of(audit.problems)));
 }
@@ -117,11 +115,11 @@ struct BodyWriter {
   void operator()(const ChangeRequest& change) {
     auto to = out.initChange();
     write_texts(change.reload, to.initReload(size_of(change.reload)));
-    auto scale = to.initScale(size_of(change.scale));
-    for (unsigned i = 0; i < change.scale.size(); ++i) {
-      scale[i].setGroup(change.scale[i].group);
-      scale[i].setCount(change.scale[i].count);
-    }
+    write_list(change.scale, to.initScale(size_of(change.scale)),
+               [](const GroupCount& group, wire::Scale::Builder scale) {
+                 scale.setGroup(group.group);
+                 scale.setCount(group.count);
+               });
     to.setPlan(change.plan);
     to.setConfirmSeconds(change.confirm_seconds);
     to.setWhat(change.what);
@@ -137,24 +135,6 @@ struct BodyWriter {
   }
 };
 
-struct BodyName {
-  const char* operator()(const OkReply&) const { return "ok"; }
-  const char* operator()(const ErrorReply&) const { return "error"; }
-  const char* operator()(const Ready&) const { return "ready"; }
-  const char* operator()(const Event&) const { return "event"; }
-  const char* operator()(const Drain&) const { return "drain"; }
-  const char* operator()(const FollowPlan&) const { return "follow plan"; }
-  const char* operator()(const StatusRequest&) const { return "status"; }
-  const char* operator()(const StatusReply&) const { return "status reply"; }
-  const char* operator()(const AuditRequest&) const { return "audit"; }
-  const char* operator()(const AuditReply&) const { return "audit reply"; }
-  const char* operator()(const DownRequest&) const { return "down"; }
-  const char* operator()(const SetService&) const { return "function"; }
-  const char* operator()(const ConfirmRequest&) const { return "confirm"; }
-  const char* operator()(const ChangeRequest&) const { return "change"; }
-  const char* operator()(const ChangeReply&) const { return "change reply"; }
-};
-
 }  // namespace
 
 std::vector<std::byte> encode_message(const ControlMessage& message) {
@@ -164,7 +144,5 @@ std::vector<std::byte> encode_message(const ControlMessage& message) {
   std::visit(BodyWriter{out}, message.body);
   return wire::message_bytes(builder);
 }
-
-const char* message_name(const ControlBody& body) { return std::visit(BodyName{}, body); }
 
 }  // namespace millrace

@@ -25,7 +25,8 @@
 /// | DownRequest   | CLI → supervisor                      | OkReply, then all processes end   |
 /// | SetService    | CLI → hub or standby                  | OkReply: it is so                 |
 ///
-/// Any request may be answered by an ErrorReply.
+/// Any request may be answered by an ErrorReply. kName is what logs and errors call a message;
+/// only one with kMayBeRemote is taken from another host (endpoint.hpp).
 
 namespace millrace {
 
@@ -34,21 +35,26 @@ inline constexpr std::size_t kReplyLinesMax = 256;  ///< of a ChangeReply; probl
 inline constexpr std::uint64_t kNoHeartbeat = UINT64_MAX;  ///< ActorStatus: none was seen
 inline constexpr std::uint32_t kNoActor = UINT32_MAX;      ///< Event: the supervisor, not an actor
 
-struct OkReply {};
+struct OkReply {
+  static constexpr const char* kName = "ok";
+};
 
 /// The request was understood and could not be done; `text` says why.
 struct ErrorReply {
+  static constexpr const char* kName = "error";
   std::string text;
 };
 
 /// The actor's loop runs; it takes batches.
 struct Ready {
+  static constexpr const char* kName = "ready";
   std::uint32_t actor = 0;
 };
 
 enum class Severity : std::uint8_t { kInfo, kWarning, kError };
 
 struct Event {
+  static constexpr const char* kName = "event";
   Severity severity = Severity::kInfo;
   std::string kind;  ///< "worker_exited", "table_loaded", ...: a word to filter by
   std::uint32_t actor = kNoActor;
@@ -62,6 +68,7 @@ inline constexpr const char* kPlanRefused = "plan_refused";
 
 /// on: no producer chooses the actor any more, it works off what it has and exits.
 struct Drain {
+  static constexpr const char* kName = "drain";
   std::uint32_t actor = 0;
   bool on = true;
 };
@@ -69,10 +76,14 @@ struct Drain {
 /// plan.bin has a new revision: make its tables ready, and go over to it. The actor's tally in the
 /// status file says when that is done.
 struct FollowPlan {
+  static constexpr const char* kName = "follow plan";
   std::uint32_t revision = 0;
 };
 
-struct StatusRequest {};
+struct StatusRequest {
+  static constexpr const char* kName = "status";
+  static constexpr bool kMayBeRemote = true;
+};
 
 struct ActorStatus {
   std::uint32_t actor = 0;
@@ -93,6 +104,7 @@ struct NamedCount {
 };
 
 struct StatusReply {
+  static constexpr const char* kName = "status reply";
   std::string topology;
   std::string phase;  ///< "starting", "running", "degraded", "stopping"
   std::string run_dir;
@@ -111,7 +123,10 @@ struct StatusReply {
   std::vector<NamedCount> offload;    ///< percent that go to the GPU, by group with `offload: auto`
 };
 
-struct AuditRequest {};
+struct AuditRequest {
+  static constexpr const char* kName = "audit";
+  static constexpr bool kMayBeRemote = true;
+};
 
 /// Totals of one lane of one stream, in packets.
 struct AuditLane {
@@ -126,6 +141,7 @@ struct AuditLane {
 /// The accounting law, checked: received + generated = transmitted + dropped + consumed + in
 /// flight.
 struct AuditReply {
+  static constexpr const char* kName = "audit reply";
   std::string by;      ///< "hub" or "standby"
   bool exact = false;  ///< the law holds and the census finds every slot and buffer once
   bool quiet = false;  ///< nothing was in flight: `exact` is about everything
@@ -152,6 +168,8 @@ struct GroupCount {
 /// Something of a running topology is to be another way. One of reload, scale and plan is given, or
 /// several; or upgrade alone.
 struct ChangeRequest {
+  static constexpr const char* kName = "change";
+  static constexpr bool kMayBeRemote = true;
   std::vector<std::string> reload;  ///< functions whose tables are to be built anew
   std::vector<GroupCount> scale;
   std::string plan;                   ///< path of a plan to go over to; empty: none
@@ -164,20 +182,28 @@ struct ChangeRequest {
 };
 
 struct ChangeReply {
+  static constexpr const char* kName = "change reply";
   std::uint64_t generation = 0;    ///< of the topology, after the change
   std::vector<std::string> lines;  ///< what was done, for people
 };
 
-struct DownRequest {};
+struct DownRequest {
+  static constexpr const char* kName = "down";
+  static constexpr bool kMayBeRemote = true;
+};
 
 /// Takes a function out of service (its packets go as its `unavailable` says), or puts it back.
 struct SetService {
+  static constexpr const char* kName = "function";
   std::uint32_t function = 0;
   bool out = false;
 };
 
 /// The last change stays.
-struct ConfirmRequest {};
+struct ConfirmRequest {
+  static constexpr const char* kName = "confirm";
+  static constexpr bool kMayBeRemote = true;
+};
 
 using ControlBody =
     std::variant<OkReply, ErrorReply, Ready, Event, Drain, FollowPlan, StatusRequest, StatusReply,
@@ -196,7 +222,9 @@ std::vector<std::byte> encode_message(const ControlMessage& message);
 /// kind that this build does not know.
 ControlMessage decode_message(std::span<const std::byte> bytes);
 
-/// "ready", "drain", ...: for logs and errors.
-const char* message_name(const ControlBody& body);
+/// Its kName.
+inline const char* message_name(const ControlBody& body) {
+  return std::visit([]<typename Kind>(const Kind&) { return Kind::kName; }, body);
+}
 
 }  // namespace millrace

@@ -3,6 +3,7 @@
 #include "shared/packet/arp.hpp"
 
 #include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/put_headers.hpp"
 
 namespace millrace {
 namespace {
@@ -35,9 +36,7 @@ bool parse_arp(std::span<const std::byte> frame, ArpPacket& packet) noexcept {
 
 void write_arp(std::span<std::byte> frame, MacAddress from, MacAddress to,
                const ArpPacket& packet) noexcept {
-  wire::put_mac(frame, 0, to);
-  wire::put_mac(frame, 6, from);
-  wire::put16(frame, wire::kEtherTypeAt, wire::kTypeArp);
+  put_ethernet(frame, from, to, wire::kTypeArp);
   wire::put32(frame, kFixedAt, kEthernetAndIpv4);
   wire::put16(frame, kFixedAt + 4, kAddressLengths);
   wire::put16(frame, kOperationAt, packet.operation);

@@ -4,6 +4,7 @@
 
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/put_headers.hpp"
 
 namespace millrace {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 namespace wire = ipv4_wire;
 
 constexpr std::uint8_t kEchoReply = 0, kEchoRequest = 8;
-constexpr std::uint8_t kTtl = 64;
 constexpr std::uint8_t kErrorTypeOfService = 0xc0;  // precedence 6, internetwork control
 
 constexpr bool is_group(std::uint32_t address) noexcept { return address >> 28 == 0xe; }
@@ -66,28 +66,16 @@ bool may_answer_ipv4(std::span<const std::byte> packet) noexcept {
 void write_icmp_error(std::span<std::byte> front, std::span<const std::byte> quote, MacAddress from,
                       MacAddress to, std::uint32_t source, std::uint32_t destination,
                       IcmpError error) noexcept {
-  wire::put_mac(front, 0, to);
-  wire::put_mac(front, 6, from);
-  wire::put16(front, wire::kEtherTypeAt, wire::kTypeIpv4);
-
-  const std::span<std::byte> header = front.subspan(wire::kEthernetBytes, wire::kHeaderBytesMin);
-  const std::size_t total_bytes = wire::kHeaderBytesMin + wire::kIcmpBytes + quote.size();
-  wire::put16(header, 0, 0x4500 | kErrorTypeOfService);
-  wire::put16(header, wire::kTotalLengthAt, static_cast<std::uint16_t>(total_bytes));
-  wire::put32(header, 4, 0);  // identification, flags, offset
-  wire::put16(header, wire::kTtlAt, kTtl << 8 | wire::kIcmp);
-  wire::put16(header, wire::kChecksumAt, 0);
-  wire::put32(header, wire::kSourceAt, source);
-  wire::put32(header, wire::kDestinationAt, destination);
-  wire::put16(header, wire::kChecksumAt, internet_checksum(header));
-
-  const std::span<std::byte> message =
-      front.subspan(wire::kEthernetBytes + wire::kHeaderBytesMin, wire::kIcmpBytes);
-  wire::put8(message, 0, error.type);
-  wire::put8(message, 1, error.code);
-  wire::put16(message, wire::kIcmpChecksumAt, 0);
-  wire::put32(message, 4, error.rest);
-  wire::put16(message, wire::kIcmpChecksumAt, internet_checksum(quote, internet_sum(message)));
+  put_ethernet(front, from, to, wire::kTypeIpv4);
+  const std::span<std::byte> packet = front.subspan(wire::kEthernetBytes);
+  put_ipv4(packet,
+           {.type_of_service = kErrorTypeOfService,
+            .protocol = wire::kIcmp,
+            .source = source,
+            .destination = destination},
+           wire::kIcmpBytes + quote.size());
+  put_icmp(packet.subspan(wire::kHeaderBytesMin, wire::kIcmpBytes),
+           {.type = error.type, .code = error.code, .rest = error.rest}, 0, quote);
 }
 
 bool echo_reply_in_place(std::span<std::byte> frame) noexcept {
@@ -109,7 +97,7 @@ bool echo_reply_in_place(std::span<std::byte> frame) noexcept {
   wire::put_mac(frame, 6, to);
   wire::put32(packet, wire::kSourceAt, destination);  // the sum stays
   wire::put32(packet, wire::kDestinationAt, source);
-  change_word(packet, wire::kTtlAt, kTtl << 8 | wire::kIcmp, wire::kChecksumAt);
+  change_word(packet, wire::kTtlAt, kHopsDefault << 8 | wire::kIcmp, wire::kChecksumAt);
   change_word(message, 0, kEchoReply << 8 | wire::u8(message, 1), wire::kIcmpChecksumAt);
   return true;
 }

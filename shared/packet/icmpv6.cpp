@@ -5,9 +5,11 @@
 
 #include "shared/base/check.hpp"
 #include "shared/base/packet_walk.hpp"
+#include "shared/packet/ip_pseudo_sum.hpp"
 #include "shared/packet/ipv6_checksum.hpp"
 #include "shared/packet/ipv6_extensions.hpp"
 #include "shared/packet/ipv6_wire.hpp"
+#include "shared/packet/put_headers.hpp"
 
 namespace millrace {
 namespace {
@@ -16,7 +18,6 @@ using ipv6_wire::array_at;
 
 constexpr std::uint8_t kEchoRequest = 128, kEchoReply = 129, kRedirect = 137;
 constexpr std::uint8_t kInformational = 128;  // types below are errors
-constexpr std::uint8_t kAnswerHopLimit = 64;
 
 /// An address that many nodes have, or none outside.
 bool names_no_node(const Ipv6Bytes& source) noexcept {
@@ -60,15 +61,15 @@ void write_icmpv6_error(std::span<std::byte> front, std::span<const std::byte> q
                         const Ipv6Bytes& destination, Icmpv6Error error) noexcept {
   MILLRACE_CHECK(front.size() == kIcmpv6ErrorFrontBytes);
   MILLRACE_CHECK(quote.size() <= kIcmpv6QuoteBytesMax);
-  ipv6_wire::put_headers(front, from, to, source, destination, ipv6_wire::kIcmpBytes + quote.size(),
-                         kAnswerHopLimit);
-  const std::span<std::byte> message = front.subspan(ipv6_wire::kFrontBytes);
-  ipv6_wire::put8(message, 0, error.type);
-  ipv6_wire::put8(message, 1, error.code);
-  ipv6_wire::put16(message, 2, 0);
-  ipv6_wire::put32(message, 4, error.rest);
-  ipv6_wire::put16(message, 2,
-                   ipv6_checksum(source, destination, ipv6_wire::kIcmpv6, message, quote));
+  const std::size_t message_bytes = ipv6_wire::kIcmpBytes + quote.size();
+  put_ethernet(front, from, to, ipv6_wire::kEtherType);
+  const std::span<std::byte> packet = front.subspan(ipv6_wire::kEthernetBytes);
+  put_ipv6(packet,
+           {.next_header = ipv6_wire::kIcmpv6, .source = source, .destination = destination},
+           message_bytes);
+  put_icmp(packet.subspan(ipv6_wire::kHeaderBytes),
+           {.type = error.type, .code = error.code, .rest = error.rest},
+           ip_pseudo_sum(packet, ipv6_wire::kIcmpv6, message_bytes), quote);
 }
 
 bool echo_reply_in_place_ipv6(std::span<std::byte> frame, const Ipv6Bytes* source_instead,
@@ -89,7 +90,7 @@ bool echo_reply_in_place_ipv6(std::span<std::byte> frame, const Ipv6Bytes* sourc
   const Ipv6Bytes& source = is_multicast(asked) ? *source_instead : asked;
   ipv6_wire::put_array(frame, 0, from_mac);
   ipv6_wire::put_array(frame, 6, to_group_mac ? *mac_instead : to_mac);
-  ipv6_wire::put8(packet, 7, kAnswerHopLimit);
+  ipv6_wire::put8(packet, ipv6_wire::kHopLimitAt, kHopsDefault);
   ipv6_wire::put_array(packet, ipv6_wire::kSourceAt, source);
   ipv6_wire::put_array(packet, ipv6_wire::kDestinationAt, asking);
   ipv6_wire::put8(message, 0, kEchoReply);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_option_walk.hpp"
 #include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/put_headers.hpp"
 
 namespace millrace {
 namespace {
@@ -89,8 +89,7 @@ void Ipv4Fragments::write_header(std::uint32_t number, Piece piece,
   wire::put16(out, wire::kFragmentAt, static_cast<std::uint16_t>(field));
   wire::put16(out, wire::kTotalLengthAt,
               static_cast<std::uint16_t>(out.size() + piece.end - piece.begin));
-  wire::put16(out, wire::kChecksumAt, 0);
-  wire::put16(out, wire::kChecksumAt, internet_checksum(out));
+  put_ipv4_checksum(out);
 }
 
 std::size_t Ipv4Fragments::write(std::uint32_t number, std::span<std::byte> out) const noexcept {

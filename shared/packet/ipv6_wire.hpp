@@ -33,22 +33,6 @@ using ip_protocol::kIcmpv6;
 inline constexpr std::size_t kPayloadLengthAt = 4, kNextHeaderAt = 6, kHopLimitAt = 7,
                              kSourceAt = 8, kDestinationAt = 24;
 
-/// Ethernet and IPv6 headers in front of `message_bytes` of ICMPv6, traffic class and flow label 0.
-inline void put_headers(std::span<std::byte> frame, const MacAddress& from, const MacAddress& to,
-                        const Ipv6Bytes& source, const Ipv6Bytes& destination,
-                        std::size_t message_bytes, std::uint8_t hop_limit) noexcept {
-  put_array(frame, 0, to);
-  put_array(frame, 6, from);
-  put16(frame, 12, kEtherType);
-  const std::span<std::byte> header = frame.subspan(kEthernetBytes);
-  put32(header, 0, 0x60000000);
-  put16(header, kPayloadLengthAt, static_cast<std::uint16_t>(message_bytes));
-  put8(header, kNextHeaderAt, kIcmpv6);
-  put8(header, kHopLimitAt, hop_limit);
-  put_array(header, kSourceAt, source);
-  put_array(header, kDestinationAt, destination);
-}
-
 /// The ICMPv6 message of an untagged frame, directly behind the fixed IPv6 header and as long as
 /// that says, of at least kIcmpBytes and with a right checksum. Empty: the frame holds none.
 inline std::span<const std::byte> icmpv6_message(std::span<const std::byte> frame) noexcept {

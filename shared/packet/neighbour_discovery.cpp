@@ -6,6 +6,7 @@
 #include "shared/base/check.hpp"
 #include "shared/packet/ipv6_checksum.hpp"
 #include "shared/packet/ipv6_wire.hpp"
+#include "shared/packet/put_headers.hpp"
 
 namespace millrace {
 namespace {
@@ -70,11 +71,24 @@ LinkLayerOption find_mac(std::span<const std::byte> options, std::uint8_t type) 
   return result;
 }
 
+/// Those in front of a message of `message_bytes`.
+void put_headers(std::span<std::byte> frame, const MacAddress& from, const MacAddress& to,
+                 const Ipv6Bytes& source, const Ipv6Bytes& destination,
+                 std::size_t message_bytes) noexcept {
+  put_ethernet(frame, from, to, ipv6_wire::kEtherType);
+  put_ipv6(frame.subspan(kEthernetBytes),
+           {.next_header = ipv6_wire::kIcmpv6,
+            .hop_limit = kOnLinkHopLimit,
+            .source = source,
+            .destination = destination},
+           message_bytes);
+}
+
 /// Ends a message that is complete but for the headers in front of it and its checksum.
 void finish(std::span<std::byte> frame, const MacAddress& from, const MacAddress& to,
             const Ipv6Bytes& source, const Ipv6Bytes& destination) noexcept {
   const std::span<std::byte> message = frame.subspan(kFrontBytes);
-  ipv6_wire::put_headers(frame, from, to, source, destination, message.size(), kOnLinkHopLimit);
+  put_headers(frame, from, to, source, destination, message.size());
   put16(message, 2, 0);
   put16(message, 2, ipv6_checksum(source, destination, ipv6_wire::kIcmpv6, message));
 }
@@ -177,8 +191,7 @@ void write_redirect(std::span<std::byte> front, std::span<const std::byte> quote
                     const Ipv6Bytes& sender, const NeighbourRedirect& redirect) noexcept {
   MILLRACE_CHECK(front.size() == redirect_front_bytes(redirect) &&
                  quote.size() == redirect_quote_bytes(redirect, quote.size()));
-  ipv6_wire::put_headers(front, from_mac, to_mac, source, sender,
-                         front.size() - kFrontBytes + quote.size(), kOnLinkHopLimit);
+  put_headers(front, from_mac, to_mac, source, sender, front.size() - kFrontBytes + quote.size());
   const std::span<std::byte> message = front.subspan(kFrontBytes);
   put_neighbour(message, kRedirect, 0, redirect.target);
   put_array(message, kNeighbourBytes, redirect.destination);

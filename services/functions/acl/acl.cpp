@@ -17,6 +17,7 @@
 #include "services/functions/acl/acl_search.hpp"
 #include "services/functions/acl/acl_settings.hpp"
 #include "services/functions/acl/acl_text.hpp"
+#include "services/functions/function_rows.hpp"
 #include "services/functions/rule_files.hpp"
 #include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
@@ -186,13 +187,6 @@ BuildReport build_acl(const FunctionContext& context) {
 
 /// Of what the function reads only the image: a worker starts though the rule files are away, or
 /// are for the builder's eyes alone.
-std::unique_ptr<Function> make_acl(const FunctionContext& context) {
-  return std::make_unique<Acl>(context);
-}
-
-constexpr std::array kRegions = {Region{Region::Start::kNetwork, 40},
-                                 Region{Region::Start::kTransport, 14}};
-
 }  // namespace
 
 std::string acl_file_that_rejects(const PlanFunction& function) {
@@ -205,14 +199,14 @@ FunctionType acl_type() {
   return {.traits = {.type = "acl",
                      .summary =
                          "rules over addresses, ports, protocol: drop, reject, pass, class, alert",
-                     .regions = kRegions,
+                     .regions = kReadsFlowKeys,
                      .runs_on_gpu = true,
                      .keys_suffice = true,
                      .has_image = true,
                      .reasons = kRuleReasons,
                      .drops_for_first = true,
                      .settings = kSettings},
-          .make = make_acl,
+          .make = make_function<Acl>,
           .build = build_acl,
           .check = check_acl,
           .upload = upload_acl,

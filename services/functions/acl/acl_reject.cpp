@@ -10,7 +10,9 @@
 #include "shared/base/mac.hpp"
 #include "shared/packet/icmp.hpp"
 #include "shared/packet/icmpv6.hpp"
-#include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/ip_pseudo_sum.hpp"
+#include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 #include "shared/packet/tcp_reset.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
@@ -58,11 +60,12 @@ std::optional<Rejected> read(std::span<const std::byte> frame) noexcept {
   return may ? std::optional(out) : std::nullopt;
 }
 
-/// `Address`: as write_tcp_reset() takes it. `pseudo`: pseudo_sum() of both and the segment.
+/// `Address`: as write_tcp_reset() takes it. `bytes`: of the answer.
 template <typename Address>
 void answer_tcp(const Rejected& at, const Address& sender, const Address& receiver,
-                std::uint16_t pseudo, std::size_t bytes, Answer& out) noexcept {
-  const std::optional<TcpReset> reset = tcp_reset_for(at.transport, pseudo);
+                std::size_t bytes, Answer& out) noexcept {
+  const std::optional<TcpReset> reset =
+      tcp_reset_for(at.transport, ip_pseudo_sum(at.ip, kTcp, at.transport.size()));
   if (!reset) return;
   out.bytes = bytes;
   out.why = Reason::kReply;
@@ -79,13 +82,11 @@ std::span<std::byte> quote(const Rejected& at, std::size_t front, std::size_t qu
 }
 
 void answer_ipv4(const Rejected& at, Answer& out) noexcept {
-  constexpr std::size_t kSourceAt = 12, kDestinationAt = 16;
+  using ipv4_wire::kSourceAt, ipv4_wire::kDestinationAt;
   const std::uint32_t sender = wire_bytes::u32(at.ip, kSourceAt);
   const std::uint32_t receiver = wire_bytes::u32(at.ip, kDestinationAt);
   if (at.headers.protocol == kTcp) {
-    const auto length = static_cast<std::uint16_t>(at.transport.size());
-    return answer_tcp(at, sender, receiver, pseudo_sum(sender, receiver, kTcp, length),
-                      kTcpResetFrameBytes, out);
+    return answer_tcp(at, sender, receiver, kTcpResetFrameBytes, out);
   }
   const std::size_t quoted = icmp_quote_bytes(at.ip.size());
   write_icmp_error(quote(at, kIcmpErrorFrontBytes, quoted, out), at.ip.first(quoted), at.from,
@@ -93,14 +94,11 @@ void answer_ipv4(const Rejected& at, Answer& out) noexcept {
 }
 
 void answer_ipv6(const Rejected& at, Answer& out) noexcept {
-  constexpr std::size_t kSourceAt = 8, kDestinationAt = 24;
+  using ipv6_wire::kSourceAt, ipv6_wire::kDestinationAt;
   const auto sender = wire_bytes::array_at<Ipv6Bytes>(at.ip, kSourceAt);
   const auto receiver = wire_bytes::array_at<Ipv6Bytes>(at.ip, kDestinationAt);
   if (at.headers.protocol == kTcp) {
-    const std::uint16_t pseudo =
-        pseudo_sum(std::as_bytes(std::span(sender)), std::as_bytes(std::span(receiver)), kTcp,
-                   static_cast<std::uint32_t>(at.transport.size()));
-    return answer_tcp(at, sender, receiver, pseudo, kTcpResetIpv6FrameBytes, out);
+    return answer_tcp(at, sender, receiver, kTcpResetIpv6FrameBytes, out);
   }
   const std::size_t quoted = icmpv6_quote_bytes(at.ip.size());
   write_icmpv6_error(quote(at, kIcmpv6ErrorFrontBytes, quoted, out), at.ip.first(quoted), at.from,

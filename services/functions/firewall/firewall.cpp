@@ -18,6 +18,7 @@
 #include "services/functions/firewall/firewall_settings.hpp"
 #include "services/functions/firewall/synproxy.hpp"
 #include "services/functions/flow/flow_batch.hpp"
+#include "services/functions/function_rows.hpp"
 #include "services/functions/rule_files.hpp"
 #include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
@@ -224,13 +225,6 @@ BuildReport build_firewall(const FunctionContext& context) {
   return report;
 }
 
-std::unique_ptr<Function> make_firewall(const FunctionContext& context) {
-  return std::make_unique<Firewall>(context);
-}
-
-constexpr std::array kRegions = {Region{Region::Start::kNetwork, 40},
-                                 Region{Region::Start::kTransport, 14}};
-
 }  // namespace
 
 std::string firewall_file_that_rejects(const PlanFunction& function) {
@@ -244,7 +238,7 @@ std::string firewall_file_of_synproxy(const PlanFunction& function) {
 FunctionType firewall_type() {
   return {.traits = {.type = "firewall",
                      .summary = "rules over connections, ports and addresses: pass, drop, reject",
-                     .regions = kRegions,
+                     .regions = kReadsFlowKeys,
                      .stateful = true,
                      .lane_needs = needs_of,
                      .flows = FlowUse::kNeeds,
@@ -252,7 +246,7 @@ FunctionType firewall_type() {
                      .reasons = kRuleReasons,
                      .drops_for_first = true,
                      .settings = known_firewall_settings()},
-          .make = make_firewall,
+          .make = make_function<Firewall>,
           .build = build_firewall,
           .check = check_firewall,
           .asks_for_events = check_firewall_for_log};

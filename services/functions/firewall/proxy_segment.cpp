@@ -12,63 +12,44 @@
 #include "shared/packet/ip_pseudo_sum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
+#include "shared/packet/put_headers.hpp"
 #include "shared/packet/tcp_wire.hpp"
 
 namespace millrace {
 namespace {
 
 using ip_protocol::kTcp;
-using wire_bytes::put16, wire_bytes::put32, wire_bytes::put8;
+using wire_bytes::put16, wire_bytes::put32;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
 constexpr std::size_t kTcpBytes = tcp_wire::kHeaderBytesMin, kMacBytes = 6, kTagBytes = 4;
-constexpr std::uint8_t kHops = 64;
 
 std::span<const std::byte> ip_of(std::span<const std::byte> frame,
                                  const PacketHeaders& headers) noexcept {
   return frame.first(headers.payload_end).subspan(headers.network_offset);
 }
 
-void put_ipv4(std::span<std::byte> ip, std::span<const std::byte> old, ProxyWay way) noexcept {
-  namespace wire = ipv4_wire;
-  put16(ip, 0, 0x4500);
-  put16(ip, wire::kTotalLengthAt, static_cast<std::uint16_t>(ip.size()));
-  put16(ip, wire::kIdentificationAt, 0);
-  put16(ip, wire::kFragmentAt, wire::kDontFragment);
-  put8(ip, wire::kTtlAt, way == ProxyWay::kOn ? u8(old, wire::kTtlAt) : kHops);
-  put8(ip, wire::kProtocolAt, kTcp);
-  put16(ip, wire::kChecksumAt, 0);
+void put_ip(std::span<std::byte> ip, std::span<const std::byte> old, ProxyWay way) noexcept {
   const bool back = way == ProxyWay::kBack;
-  put32(ip, wire::kSourceAt, u32(old, back ? wire::kDestinationAt : wire::kSourceAt));
-  put32(ip, wire::kDestinationAt, u32(old, back ? wire::kSourceAt : wire::kDestinationAt));
-  put16(ip, wire::kChecksumAt, internet_checksum(ip.first(wire::kHeaderBytesMin)));
-}
-
-void put_ipv6(std::span<std::byte> ip, std::span<const std::byte> old, ProxyWay way) noexcept {
+  if (u8(old, 0) >> 4 == 4) {
+    namespace wire = ipv4_wire;
+    return put_ipv4(ip,
+                    {.fragment = wire::kDontFragment,
+                     .ttl = back ? kHopsDefault : u8(old, wire::kTtlAt),
+                     .protocol = kTcp,
+                     .source = u32(old, back ? wire::kDestinationAt : wire::kSourceAt),
+                     .destination = u32(old, back ? wire::kSourceAt : wire::kDestinationAt)},
+                    ip.size() - wire::kHeaderBytesMin);
+  }
   namespace wire = ipv6_wire;
-  const bool back = way == ProxyWay::kBack;
-  put32(ip, 0, 0x60000000);
-  put16(ip, wire::kPayloadLengthAt, static_cast<std::uint16_t>(ip.size() - wire::kHeaderBytes));
-  put8(ip, wire::kNextHeaderAt, kTcp);
-  put8(ip, wire::kHopLimitAt, back ? kHops : u8(old, wire::kHopLimitAt));
-  const auto source = old.subspan(wire::kSourceAt, sizeof(Ipv6Bytes));
-  const auto destination = old.subspan(wire::kDestinationAt, sizeof(Ipv6Bytes));
-  std::ranges::copy(back ? destination : source, ip.subspan(wire::kSourceAt).begin());
-  std::ranges::copy(back ? source : destination, ip.subspan(wire::kDestinationAt).begin());
-}
-
-/// All but the checksum. `ports`: of the segment that it is made from.
-void put_segment(std::span<std::byte> to, std::span<const std::byte> ports, ProxyWay way,
-                 const ProxySegment& segment) noexcept {
-  const bool back = way == ProxyWay::kBack;
-  put16(to, 0, u16(ports, back ? 2 : 0));
-  put16(to, 2, u16(ports, back ? 0 : 2));
-  put32(to, tcp_wire::kSequenceAt, segment.sequence);
-  put32(to, tcp_wire::kAcknowledgmentAt, segment.acknowledgment);
-  put8(to, tcp_wire::kOffsetAt, static_cast<std::uint8_t>(to.size() / 4 << 4));
-  put8(to, tcp_wire::kFlagsAt, segment.flags);
-  put16(to, tcp_wire::kWindowAt, segment.window);
-  put32(to, tcp_wire::kChecksumAt, 0);
+  const auto source = wire::array_at<Ipv6Bytes>(old, wire::kSourceAt);
+  const auto destination = wire::array_at<Ipv6Bytes>(old, wire::kDestinationAt);
+  put_ipv6(ip,
+           {.next_header = kTcp,
+            .hop_limit = back ? kHopsDefault : u8(old, wire::kHopLimitAt),
+            .source = back ? destination : source,
+            .destination = back ? source : destination},
+           ip.size() - wire::kHeaderBytes);
 }
 
 }  // namespace
@@ -111,11 +92,20 @@ ProxyFrame make_proxy_frame(std::span<const std::byte> frame, const PacketHeader
   }
   const std::span<const std::byte> old = frame.subspan(headers.network_offset);
   const std::span<std::byte> ip = to.subspan(network_at);
-  headers.ip_version == 4 ? put_ipv4(ip, old, way) : put_ipv6(ip, old, way);
+  put_ip(ip, old, way);
   const std::span<std::byte> tcp = to.subspan(transport_at);
   std::ranges::copy(std::span(options).first(option_bytes), tcp.subspan(kTcpBytes).begin());
-  put_segment(tcp, frame.subspan(headers.transport_offset), way, segment);
-  put16(tcp, tcp_wire::kChecksumAt, internet_checksum(tcp, ip_pseudo_sum(ip, kTcp, tcp.size())));
+  const std::span<const std::byte> ports = frame.subspan(headers.transport_offset);
+  const std::uint16_t from_port = u16(ports, tcp_wire::kSourcePortAt);
+  const std::uint16_t to_port = u16(ports, tcp_wire::kDestinationPortAt);
+  const bool back = way == ProxyWay::kBack;
+  put_tcp(tcp, {.source = back ? to_port : from_port,
+                .destination = back ? from_port : to_port,
+                .sequence = segment.sequence,
+                .acknowledgment = segment.acknowledgment,
+                .flags = segment.flags,
+                .window = segment.window});
+  put_tcp_checksum(tcp, ip_pseudo_sum(ip, kTcp, tcp.size()));
   return out;
 }
 

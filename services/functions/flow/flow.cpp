@@ -8,6 +8,7 @@
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/flow/flow_settings.hpp"
 #include "services/functions/flow/flow_tracker.hpp"
+#include "services/functions/function_rows.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/random_secret.hpp"
 
@@ -74,20 +75,17 @@ class FlowFunction final : public Function {
 };
 
 FunctionType flow_type() {
-  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128}};
   FunctionType type;
   type.traits = {.type = "flow",
                  .summary = "finds each packet's connection, for the functions behind it",
-                 .regions = kRegions,
+                 .regions = kReadsHeaders,
                  .stateful = true,
                  .lane_needs = needs_of,
                  .flows = FlowUse::kGives,
                  .counter_count = static_cast<std::uint32_t>(FlowCounter::kCount),
                  .reasons = kFlowReasons,
                  .settings = known_flow_settings()};
-  type.make = [](const FunctionContext& context) -> std::unique_ptr<Function> {
-    return std::make_unique<FlowFunction>(context);
-  };
+  type.make = make_function<FlowFunction>;
   type.build = nullptr;
   type.check = check;
   return type;

@@ -83,10 +83,7 @@ FlowSettings flow_settings(const Settings& given) {
       settings.max = setting_number(key, value);
       if (settings.max == 0) throw Error("max: 0 flows; at least 1");
     } else if (key == "invalid") {
-      if (value != "pass" && value != "drop") {
-        throw Error("invalid: '" + value + "' is neither pass nor drop");
-      }
-      settings.drop_invalid = value == "drop";
+      settings.drop_invalid = setting_is_second(key, value, "pass", "drop");
     } else if (key == "pickup") {
       settings.tcp.pickup = setting_flag(key, value);
     } else if (key == "liberal") {

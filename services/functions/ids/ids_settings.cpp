@@ -9,18 +9,18 @@
 #include <string_view>
 
 #include "services/functions/setting_values.hpp"
+#include "services/functions/stream/stream_settings.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr double kDepthMaxKb = 4.0 * 1024 * 1024 - 1;  // in bytes it has 32 bits
 constexpr double kBodyMaxKb = 16.0 * 1024;
 constexpr double kInflateLayersMax = 4;
 constexpr double kAlertBytesMax = 1514;
 constexpr double kAlertsMax = 65'535;
 
-constexpr KnownSetting kKnown[] = {
+constexpr KnownSetting kOwn[] = {
     {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
     {.name = "variables", .list = true},
     {.name = "classification", .kind = SettingKind::kInputFile},
@@ -34,29 +34,15 @@ constexpr KnownSetting kKnown[] = {
     {.name = "alert_payload", .kind = SettingKind::kInteger, .low = 0, .high = kAlertBytesMax},
     {.name = "alert_packet", .kind = SettingKind::kInteger, .low = 0, .high = kAlertBytesMax},
     {.name = "alerts_max", .kind = SettingKind::kInteger, .low = 0, .high = kAlertsMax},
-    {.name = "streams", .kind = SettingKind::kInteger, .low = 1, .high = 1e8},
-    {.name = "memory_mb", .kind = SettingKind::kInteger, .low = 1, .high = 1e6},
-    {.name = "window_kb", .kind = SettingKind::kInteger, .low = 64, .high = kStreamWindowMax >> 10},
-    {.name = "depth_kb", .kind = SettingKind::kInteger, .low = 0, .high = kDepthMaxKb},
     {.name = "history_kb",
      .kind = SettingKind::kInteger,
      .low = 1,
      .high = kStreamHistoryMax >> 10},
     {.name = "body_kb", .kind = SettingKind::kInteger, .low = 1, .high = kBodyMaxKb},
     {.name = "inflate_layers", .kind = SettingKind::kInteger, .low = 0, .high = kInflateLayersMax},
-    {.name = "checksums"},
     {.name = "fragments"},
     {.name = "overlaps", .list = true}};
-
-/// The second of two words?
-bool is_second(const std::string& key, const std::string& value, std::string_view first,
-               std::string_view second) {
-  if (value != first && value != second) {
-    throw Error(key + ": '" + value + "' is neither " + std::string(first) + " nor " +
-                std::string(second));
-  }
-  return value == second;
-}
+constexpr auto kKnown = joined_settings(kOwn, kStreamSettings);
 
 FragmentUse fragment_use(const std::string& key, const std::string& value) {
   if (value == "assemble") return FragmentUse::kAssemble;
@@ -120,24 +106,12 @@ void refuse_overlaps_of_ips(const Settings& settings, const IdsSettings& read) {
   }
 }
 
-std::uint32_t kilobytes(const std::string& key, const std::string& value) {
-  return static_cast<std::uint32_t>(setting_number(key, value) << 10);
-}
-
 /// False: it is none of these.
 bool take_size(const std::string& key, const std::string& value, IdsSettings& read) {
-  if (key == "streams") {
-    read.room.streams = setting_number(key, value);
-  } else if (key == "memory_mb") {
-    read.room.memory_mb = setting_number(key, value);
-  } else if (key == "window_kb") {
-    read.limits.window = kilobytes(key, value);
-  } else if (key == "depth_kb") {
-    read.limits.depth = kilobytes(key, value);
-  } else if (key == "history_kb") {
-    read.limits.history = kilobytes(key, value);
+  if (key == "history_kb") {
+    read.limits.history = setting_kilobytes(key, value);
   } else if (key == "body_kb") {
-    read.app.body_bytes = kilobytes(key, value);
+    read.app.body_bytes = setting_kilobytes(key, value);
   } else if (key == "alert_payload") {
     read.alert_payload = static_cast<std::uint32_t>(setting_number(key, value));
   } else if (key == "alert_packet") {
@@ -154,12 +128,10 @@ bool take_size(const std::string& key, const std::string& value, IdsSettings& re
 
 /// Likewise.
 bool take_word(const std::string& key, const std::string& value, IdsSettings& read) {
-  if (key == "checksums") {
-    read.trusts_checksums = is_second(key, value, "check", "trust");
-  } else if (key == "fragments") {
+  if (key == "fragments") {
     read.fragments = fragment_use(key, value);
   } else if (key == "mode") {
-    read.only_watches = is_second(key, value, "ips", "ids");
+    read.only_watches = setting_is_second(key, value, "ips", "ids");
   } else if (key == "learn") {
     read.learns = setting_flag(key, value);
   } else if (key == "events") {
@@ -189,12 +161,10 @@ std::span<const KnownSetting> known_ids_settings() { return kKnown; }
 IdsSettings ids_settings(const Settings& settings) {
   IdsSettings read;
   for (const auto& [key, value] : settings) {
-    if (take_size(key, value, read) || take_word(key, value, read)) continue;
-    std::string all;
-    for (const KnownSetting& known : kKnown) {
-      all += (all.empty() ? "" : ", ") + std::string(known.name);
-    }
-    throw Error(key + ": ids has no such setting; there are " + all);
+    const bool is_known =
+        take_stream_setting(key, value, {read.room, read.limits, read.trusts_checksums}) ||
+        take_size(key, value, read) || take_word(key, value, read);
+    if (!is_known) refuse_key("ids", key, kKnown);
   }
   read.actions = actions_of(settings);
   refuse_overlaps_of_ips(settings, read);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "services/functions/function_rows.hpp"
 #include "services/functions/ids/ids.hpp"
 #include "services/functions/ids/ids_build.hpp"
 #include "services/functions/ids/ids_lane.hpp"
@@ -48,12 +49,10 @@ std::string ids_asks_for_events(const PlanFunction& function) {
 }  // namespace
 
 FunctionType ids_type() {
-  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128},
-                                        {Region::Start::kPayload, kWholePacket}};
   FunctionType type;
   type.traits = {.type = "ids",
                  .summary = "rules of Suricata and Snort over streams and protocols: drop, alert",
-                 .regions = kRegions,
+                 .regions = kReadsWholePackets,
                  .stateful = true,
                  .lane_needs = needs_of,
                  .flows = FlowUse::kNeeds,

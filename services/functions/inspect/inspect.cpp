@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "services/functions/flow/flow_entry.hpp"
+#include "services/functions/function_rows.hpp"
 #include "services/functions/inspect/inspect_settings.hpp"
 #include "services/functions/match/image.hpp"
 #include "services/functions/match/match_verdicts.hpp"
@@ -130,19 +131,13 @@ BuildReport build_inspect(const FunctionContext& context) {
   return build_match_image(context, MatchPlaces::kEach, kExtraCounters);
 }
 
-std::unique_ptr<Function> make_inspect(const FunctionContext& context) {
-  return std::make_unique<Inspect>(context);
-}
-
 }  // namespace
 
 FunctionType inspect_type() {
-  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128},
-                                        {Region::Start::kPayload, kWholePacket}};
   FunctionType type;
   type.traits = {.type = "inspect",
                  .summary = "literal strings over byte streams of TCP: drop, class, alert",
-                 .regions = kRegions,
+                 .regions = kReadsWholePackets,
                  .stateful = true,
                  .lane_needs = needs_of,
                  .flows = FlowUse::kNeeds,
@@ -150,7 +145,7 @@ FunctionType inspect_type() {
                  .reasons = kReasons,
                  .rewrites = Rewrites::kHeaders,
                  .settings = known_inspect_settings()};
-  type.make = make_inspect;
+  type.make = make_function<Inspect>;
   type.build = build_inspect;
   type.check = check_inspect;
   type.asks_for_events = match_asks_for_events;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/match/match.hpp"
 
+#include "services/functions/function_rows.hpp"
 #include "services/functions/match/image.hpp"
 #include "services/functions/match/match_gpu.hpp"
 #include "services/functions/match/match_verdicts.hpp"
@@ -59,12 +60,10 @@ std::unique_ptr<Function> make_match(const FunctionContext& context) {
 }  // namespace
 
 FunctionType match_type() {
-  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128},
-                                        {Region::Start::kPayload, kWholePacket}};
   FunctionType type;
   type.traits = {.type = "match",
                  .summary = "literal strings over payloads: drop, class, alert",
-                 .regions = kRegions,
+                 .regions = kReadsWholePackets,
                  .runs_on_gpu = true,
                  .has_image = true,
                  .reasons = kRuleReasons,

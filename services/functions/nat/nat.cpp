@@ -8,6 +8,7 @@
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/flow/flow_entry.hpp"
 #include "services/functions/flow/same_tuple.hpp"
+#include "services/functions/function_rows.hpp"
 #include "services/functions/nat/lane_pool.hpp"
 #include "services/functions/nat/nat_address.hpp"
 #include "services/functions/nat/nat_ports.hpp"
@@ -266,11 +267,10 @@ class Nat final : public Function {
 }  // namespace
 
 FunctionType nat_type() {
-  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128}};
   FunctionType type;
   type.traits = {.type = "nat",
                  .summary = "translates addresses and ports between an inside and an outside",
-                 .regions = kRegions,
+                 .regions = kReadsHeaders,
                  .stateful = true,
                  .lane_needs = needs_of,
                  .flows = FlowUse::kNeeds,
@@ -278,9 +278,7 @@ FunctionType nat_type() {
                  .reasons = kNatReasons,
                  .rewrites = Rewrites::kAll,
                  .settings = known_nat_settings()};
-  type.make = [](const FunctionContext& context) -> std::unique_ptr<Function> {
-    return std::make_unique<Nat>(context);
-  };
+  type.make = make_function<Nat>;
   type.build = nullptr;
   type.check = [](const PlanFunction& function) { nat_settings(function.settings); };
   type.translation = nat_translation;

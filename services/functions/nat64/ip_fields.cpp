@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/nat64/ip_fields.hpp"
 
-#include <algorithm>
-
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
-#include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_options.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
+#include "shared/packet/put_headers.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -99,28 +97,27 @@ void write_ipv4(std::span<std::byte> to, const IpFields& fields, const FlowTuple
     fragment = ipv4_wire::kDontFragment;
     identification = 0;
   }
-  put8(to, 0, 0x45);
-  put8(to, ipv4_wire::kTypeOfServiceAt, fields.traffic_class);
-  put16(to, ipv4_wire::kTotalLengthAt, static_cast<std::uint16_t>(total));
-  put16(to, ipv4_wire::kIdentificationAt, identification);
-  put16(to, ipv4_wire::kFragmentAt, fragment);
-  put8(to, ipv4_wire::kTtlAt, fields.hops);
-  put8(to, ipv4_wire::kProtocolAt, tuple.protocol);
-  put16(to, ipv4_wire::kChecksumAt, 0);
-  std::ranges::copy(wire(tuple.source).first(4), to.begin() + ipv4_wire::kSourceAt);
-  std::ranges::copy(wire(tuple.destination).first(4), to.begin() + ipv4_wire::kDestinationAt);
-  put16(to, ipv4_wire::kChecksumAt, internet_checksum(to.first(kIpv4BytesMin)));
+  put_ipv4(to,
+           {.type_of_service = fields.traffic_class,
+            .identification = identification,
+            .fragment = fragment,
+            .ttl = fields.hops,
+            .protocol = tuple.protocol,
+            .source = u32(wire(tuple.source), 0),
+            .destination = u32(wire(tuple.destination), 0)},
+           fields.payload_bytes);
 }
 
 void write_ipv6(std::span<std::byte> to, const IpFields& fields, const FlowTuple& tuple) noexcept {
   const bool fragment = fields.is_fragment() || fields.splits();
   const std::size_t payload = fields.payload_bytes + (fragment ? kFragmentBytes : 0);
-  put32(to, 0, 0x60000000u | std::uint32_t{fields.traffic_class} << 20);
-  put16(to, ipv6_wire::kPayloadLengthAt, static_cast<std::uint16_t>(payload));
-  put8(to, ipv6_wire::kNextHeaderAt, fragment ? ip_protocol::kFragment : tuple.protocol);
-  put8(to, ipv6_wire::kHopLimitAt, fields.hops);
-  wire_bytes::put_array(to, ipv6_wire::kSourceAt, tuple.source);
-  wire_bytes::put_array(to, ipv6_wire::kDestinationAt, tuple.destination);
+  put_ipv6(to,
+           {.traffic_class = fields.traffic_class,
+            .next_header = fragment ? ip_protocol::kFragment : tuple.protocol,
+            .hop_limit = fields.hops,
+            .source = tuple.source,
+            .destination = tuple.destination},
+           payload);
   if (!fragment) return;
   put8(to, kIpv6Bytes, tuple.protocol);
   put8(to, kIpv6Bytes + 1, 0);

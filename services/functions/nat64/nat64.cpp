@@ -7,6 +7,7 @@
 
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/flow/flow_entry.hpp"
+#include "services/functions/function_rows.hpp"
 #include "services/functions/nat/lane_pool.hpp"
 #include "services/functions/nat/nat_address.hpp"
 #include "services/functions/nat/nat_sides.hpp"
@@ -222,11 +223,10 @@ LaneNeeds needs_of(const LaneRequest& request) {
 }  // namespace
 
 FunctionType nat64_type() {
-  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128}};
   FunctionType type;
   type.traits = {.type = "nat64",
                  .summary = "translates between hosts of IPv6 inside and hosts of IPv4 outside",
-                 .regions = kRegions,
+                 .regions = kReadsHeaders,
                  .stateful = true,
                  .lane_needs = needs_of,
                  .flows = FlowUse::kNeeds,
@@ -236,9 +236,7 @@ FunctionType nat64_type() {
                  // No `growth`: `route` behind it reports packets that are too long now.
                  .headroom = NewFront::kGrowthMax,
                  .settings = known_nat64_settings()};
-  type.make = [](const FunctionContext& context) -> std::unique_ptr<Function> {
-    return std::make_unique<Nat64>(context);
-  };
+  type.make = make_function<Nat64>;
   type.build = nullptr;
   type.check = [](const PlanFunction& function) { nat64_settings(function.settings); };
   type.translation = nat64_translation;

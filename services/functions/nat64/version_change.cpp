@@ -13,13 +13,14 @@
 #include "shared/packet/ip_header_checksum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
+#include "shared/packet/put_headers.hpp"
 #include "shared/packet/quoted_headers.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
-using wire_bytes::put16, wire_bytes::put32, wire_bytes::put8;
+using wire_bytes::put16;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
 using ip_protocol::is_icmp;
@@ -285,13 +286,9 @@ Changed change_version_of_error(std::span<std::byte> frame, const PacketHeaders&
   if (quote->fields.offset == 0) {
     Transport(quoted, quote->has, quote->gets, quote->fields.payload_bytes).change(true);
   }
-  put8(to, icmp_at, becomes->type);
-  put8(to, icmp_at + 1, becomes->code);
-  put16(to, icmp_at + 2, 0);
-  put32(to, icmp_at + 4, becomes->rest);
-  const std::uint16_t sum =
-      internet_sum(to.subspan(icmp_at, rest_at - icmp_at), pseudo_of(tuple, fields.payload_bytes));
-  put16(to, icmp_at + 2, internet_checksum(quoted, sum));
+  put_icmp(to.subspan(icmp_at, rest_at - icmp_at),
+           {.type = becomes->type, .code = becomes->code, .rest = becomes->rest},
+           pseudo_of(tuple, fields.payload_bytes), quoted);
   front.count = static_cast<std::uint16_t>(rest_at);
   front.replaces = quote->fields.payload_at;
   front.end = static_cast<std::uint16_t>(quote->fields.payload_at + rest);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "services/functions/function_rows.hpp"
 #include "services/functions/ids/detect/prefilter.hpp"
 #include "services/functions/ids/ids_build.hpp"
 #include "services/functions/ids/ids_settings.hpp"
@@ -104,12 +105,10 @@ std::unique_ptr<Function> make_prefilter(const FunctionContext& context) {
 }  // namespace
 
 FunctionType prefilter_type() {
-  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128},
-                                        {Region::Start::kPayload, kWholePacket}};
   FunctionType type;
   type.traits = {.type = "prefilter",
                  .summary = "fast patterns of an ids behind it, looked for on a GPU",
-                 .regions = kRegions,
+                 .regions = kReadsWholePackets,
                  .runs_on_gpu = true,
                  .has_image = true,
                  .settings = kSettings};

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "services/functions/function_rows.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/ip_protocol.hpp"
@@ -90,11 +91,10 @@ void check_record(const PlanFunction& function) {
 }  // namespace
 
 FunctionType record_type() {
-  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128}};
   FunctionType type;
   type.traits = {.type = "record",
                  .summary = "watches the order of numbered packets; all pass",
-                 .regions = kRegions,
+                 .regions = kReadsHeaders,
                  .stateful = true,
                  .lane_needs =
                      [](const LaneRequest&) {

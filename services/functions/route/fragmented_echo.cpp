@@ -12,11 +12,11 @@
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/icmp.hpp"
 #include "shared/packet/icmpv6.hpp"
-#include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_fragments.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_fragments.hpp"
 #include "shared/packet/ipv6_wire.hpp"
+#include "shared/packet/put_headers.hpp"
 
 namespace millrace {
 namespace {
@@ -129,8 +129,7 @@ void FragmentedEcho::ipv4(const FinishContext& call, std::uint16_t packet) noexc
   wire::put16(header, wire::kTotalLengthAt,
               static_cast<std::uint16_t>(request.size() - kEthernetBytes));
   wire::put16(header, wire::kFragmentAt, 0);
-  wire::put16(header, wire::kChecksumAt, 0);
-  wire::put16(header, wire::kChecksumAt, internet_checksum(header));
+  put_ipv4_checksum(header);
   if (!echo_reply_in_place(request)) {
     call.batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;

@@ -9,19 +9,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "shared/base/error.hpp"
+#include "shared/base/kernel_table.hpp"
 #include "shared/base/netlink.hpp"
-#include "shared/base/unique_fd.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::size_t kRefusalsMax = 100;
-constexpr std::size_t kReceiveBytes = 256 * 1024;  // the kernel fills at most 32 KB at a time
 
 std::uint32_t host_order(std::uint32_t word) {
   static_assert(std::endian::native == std::endian::little);
@@ -135,36 +133,6 @@ bool is_never_routed(const RouteLine& line) {
          never_routed(line.prefix | ~ipv4_mask(line.length));
 }
 
-void send_request(int socket, unsigned char family) {
-  struct {
-    nlmsghdr header;
-    rtmsg route;
-  } request{};
-  request.header.nlmsg_len = sizeof request;
-  request.header.nlmsg_type = RTM_GETROUTE;
-  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-  request.route.rtm_family = family;
-  if (::send(socket, &request, sizeof request, 0) < 0) {
-    throw system_error("ask the kernel for its routes", errno);
-  }
-}
-
-/// One answer of a dump. True when it is the last.
-bool take_answer(std::span<const std::byte> bytes,
-                 const std::function<void(std::span<const std::byte>)>& visit) {
-  bool last = false;
-  for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> message) {
-    last |= header.nlmsg_type == NLMSG_DONE;
-    if (header.nlmsg_type == NLMSG_ERROR) {
-      nlmsgerr error{};
-      read_body(message, error);
-      throw system_error("read the kernel's routes", -error.error);
-    }
-    visit(message);
-  });
-  return last;
-}
-
 /// False when the router has nothing to do with a route of that type.
 bool take_type(std::uint8_t type, std::uint32_t metric, RouteLine& line) {
   switch (type) {
@@ -261,18 +229,8 @@ void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& 
 }
 
 void for_each_kernel_route(const std::function<void(std::span<const std::byte> message)>& visit) {
-  std::vector<std::byte> buffer(kReceiveBytes);
-  for (const unsigned char family : {AF_INET, AF_INET6}) {
-    const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
-    if (!socket) throw system_error("open a netlink socket", errno);
-    send_request(socket.get(), family);
-    for (bool last = false; !last;) {
-      const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw system_error("read the kernel's routes", errno);
-      last = take_answer({buffer.data(), static_cast<std::size_t>(got)}, visit);
-    }
-  }
+  read_kernel_table(KernelTable::kRoutes,
+                    [&](const nlmsghdr&, std::span<const std::byte> message) { visit(message); });
 }
 
 KernelRoutes read_kernel_routes(const HostInterfaces& interfaces) {

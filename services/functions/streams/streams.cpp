@@ -9,6 +9,7 @@
 #include <string>
 
 #include "services/functions/flow/flow_entry.hpp"
+#include "services/functions/function_rows.hpp"
 #include "services/functions/ids/packets/packet_layers.hpp"
 #include "services/functions/stream/stream_table.hpp"
 #include "services/functions/stream/tcp_data.hpp"
@@ -299,24 +300,19 @@ void check_streams(const PlanFunction& function) { streams_settings(function.set
 
 std::string asks_for_events(const PlanFunction& /*function*/) { return "folder"; }
 
-std::unique_ptr<Function> make_streams(const FunctionContext& context) {
-  return std::make_unique<Streams>(context);
-}
-
 }  // namespace
 
 FunctionType streams_type() {
-  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128}};
   FunctionType type;
   type.traits = {.type = "streams",
                  .summary = "bytes of TCP connections into files, one a direction; all pass",
-                 .regions = kRegions,
+                 .regions = kReadsHeaders,
                  .stateful = true,
                  .lane_needs = needs_of,
                  .flows = FlowUse::kNeeds,
                  .counter_count = static_cast<std::uint32_t>(StreamsCounter::kCount),
                  .settings = known_streams_settings()};
-  type.make = make_streams;
+  type.make = make_function<Streams>;
   type.build = nullptr;
   type.check = check_streams;
   type.asks_for_events = asks_for_events;

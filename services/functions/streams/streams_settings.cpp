@@ -37,10 +37,7 @@ StreamsSettings streams_settings(const Settings& settings) {
     } else if (key == "pickup") {
       read.picks_up = setting_flag(key, value);
     } else if (key == "checksums") {
-      if (value != "check" && value != "trust") {
-        throw Error("checksums: '" + value + "' is neither check nor trust");
-      }
-      read.trusts_checksums = value == "trust";
+      read.trusts_checksums = setting_is_second(key, value, "check", "trust");
     } else {
       refuse_key("streams", key, kKnown);
     }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "services/functions/function_rows.hpp"
 #include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 #include "shared/layout/side_list.hpp"
@@ -103,9 +104,7 @@ FunctionType tee_type() {
                  .summary = "copies packets to another port; all pass",
                  .counter_count = kTeeCounterCount,
                  .settings = kSettings};
-  type.make = [](const FunctionContext& context) -> std::unique_ptr<Function> {
-    return std::make_unique<Tee>(context);
-  };
+  type.make = make_function<Tee>;
   type.build = nullptr;
   type.check = check_tee;
   return type;

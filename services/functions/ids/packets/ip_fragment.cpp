@@ -6,9 +6,9 @@
 
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
-#include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
+#include "shared/packet/put_headers.hpp"
 
 namespace millrace {
 namespace {
@@ -87,8 +87,7 @@ void make_ipv4_header(std::span<const std::byte> front, std::span<std::byte> mad
   wire_bytes::put16(
       made, kFragmentAt,
       static_cast<std::uint16_t>(u16(front, kFragmentAt) & ~(kMoreFragments | kFragmentOffset)));
-  wire_bytes::put16(made, ipv4_wire::kChecksumAt, 0);
-  wire_bytes::put16(made, ipv4_wire::kChecksumAt, internet_checksum(made));
+  put_ipv4_checksum(made);
 }
 
 }  // namespace
