@@ -63,9 +63,11 @@ class WorkShare {
     std::uint64_t reads = 0;  ///< of bytes, at most: each from each place of a text
   };
   /// Takes its units, `least` or more; of those that are not there the packet's own are owed.
-  void spend(const Piece& piece) noexcept {
+  /// Returns now_ns(), for a piece that follows at once.
+  std::uint64_t spend(const Piece& piece) noexcept {
     const std::uint64_t most = kUnitsOfPiece + piece.reads / kReadsOfUnit;
-    const std::uint64_t ns = std::min(now_ns() - piece.since_ns, most * kNsOfUnit);
+    const std::uint64_t now = now_ns();
+    const std::uint64_t ns = std::min(now - piece.since_ns, most * kNsOfUnit);
     if (ns >= kFreeNs) rest_ns_ += ns;
     const std::uint32_t units =
         std::max(piece.least, static_cast<std::uint32_t>(rest_ns_ / kNsOfUnit));
@@ -73,6 +75,7 @@ class WorkShare {
     overdraft_ += units - std::min(own_, units);
     own_ -= std::min(own_, units);
     common_ -= std::min(common_, units);
+    return now;
   }
   /// A body was given up, as nothing is left for it.
   void lose_body() noexcept { has_lost_body_ = true; }

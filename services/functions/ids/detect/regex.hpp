@@ -117,8 +117,8 @@ class Regex {
   };
   int match(const RegexText& text, std::uint32_t options, const Try& one,
             RegexScratch& scratch) const noexcept;
-  int match_in_pieces(const RegexText& text, std::uint32_t options,
-                      RegexScratch& scratch) const noexcept;
+  int match_in_pieces(const RegexText& text, std::uint32_t options, RegexScratch& scratch,
+                      std::uint64_t now_ns) const noexcept;
 
   std::unique_ptr<pcre2_code, FreeCode> code_;
   bool is_anchored_ = false, minds_what_follows_ = false, has_jit_ = false;
