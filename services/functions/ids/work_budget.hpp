@@ -38,13 +38,12 @@ class WorkShare {
     own_ = own;
     common_ = common;
     overdraft_ = 0;
-    has_run_out_ = is_own_fault_ = has_lost_body_ = false;
+    is_own_fault_ = has_lost_body_ = false;
   }
   void begin(std::uint32_t own) noexcept { begin(own, own); }
   /// False: fewer are left, and none is taken.
   bool take(std::uint32_t units) noexcept {
     if (units > left()) {
-      has_run_out_ = true;
       is_own_fault_ |= units > own_;
       return false;
     }
@@ -84,7 +83,6 @@ class WorkShare {
   std::uint32_t own_left() const noexcept { return own_; }
   std::uint32_t overdraft() const noexcept { return overdraft_; }  ///< of its own
   std::uint32_t common_left() const noexcept { return common_; }
-  bool has_run_out() const noexcept { return has_run_out_; }  ///< something was refused
   /// There were too few of its own; false where their source may be made up.
   bool is_own_fault() const noexcept { return is_established_ && is_own_fault_; }
   bool has_lost_body() const noexcept { return has_lost_body_; }
@@ -95,7 +93,7 @@ class WorkShare {
   std::uint32_t overdraft_ = 0;
   std::uint64_t rest_ns_ = 0;  ///< of a unit
   bool is_established_ = true;
-  bool has_run_out_ = false, is_own_fault_ = false, has_lost_body_ = false;
+  bool is_own_fault_ = false, has_lost_body_ = false;
 };
 
 /// Units by time, of a worker and of each source: so the rest of the worker's time is for packets
