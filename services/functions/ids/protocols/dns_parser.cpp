@@ -56,7 +56,7 @@ void DnsExchange::message(std::uint8_t direction, std::span<const std::byte> byt
 void DnsExchange::tell_events(std::uint8_t direction, std::span<const std::string_view> events,
                               TransactionSink& sink) const {
   if (!tells_events_ || events.empty()) return;
-  Transaction stray(AppProtocol::kDns, next_);
+  Transaction stray(AppProtocol::kDns, kNoTransaction);
   for (const std::string_view event : events) app_events::put(stray, direction, event);
   stray.complete(direction);
   sink.on_news(stray, direction);

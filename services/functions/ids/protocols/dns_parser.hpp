@@ -34,7 +34,7 @@ class DnsExchange {
         next_(transactions) {}
 
   /// Messages of the other kind than their direction's, and answers without a query, are passed
-  /// over but for their events: these are told by transactions without a number of their own.
+  /// over but for their events: these are told by transactions without a number (kNoTransaction).
   /// Throws std::bad_alloc.
   void message(std::uint8_t direction, std::span<const std::byte> bytes, Place place,
                TransactionSink& sink);

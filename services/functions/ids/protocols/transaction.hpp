@@ -34,6 +34,9 @@ enum class AppProtocol : std::uint8_t {
 /// "http", as EVE's app_proto; "unknown", "failed".
 std::string_view name_of(AppProtocol protocol) noexcept;
 
+/// In place of a transaction's number: there is none.
+inline constexpr std::uint64_t kNoTransaction = UINT64_MAX;
+
 /// One value of a buffer. Bytes that a limit cuts off in front are counted in `base`.
 struct BufferPart {
   std::string bytes;
@@ -76,7 +79,8 @@ class Transaction {
       : protocol_(protocol), number_(number), pool_(pool) {}
 
   AppProtocol protocol() const noexcept { return protocol_; }
-  std::uint64_t number() const noexcept { return number_; }  ///< in its flow, from 0
+  /// In its flow, from 0; kNoTransaction.
+  std::uint64_t number() const noexcept { return number_; }
 
   /// One more value, which is complete.
   void put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes);
