@@ -137,6 +137,14 @@ void DnsExchange::end(TransactionSink& sink) noexcept {
   asked_.clear();
 }
 
+std::size_t DnsExchange::held() const noexcept {
+  std::size_t bytes = sizeof *this;
+  for (const Query& query : asked_) {
+    bytes += sizeof query + (query.transaction ? query.transaction->held() : 0);
+  }
+  return bytes;
+}
+
 std::uint64_t DnsExchange::settled(std::uint8_t direction) const noexcept {
   if (asked_.empty()) return read_[direction];
   if (direction == kClient) return asked_.front().begin;

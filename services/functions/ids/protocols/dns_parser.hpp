@@ -44,6 +44,8 @@ class DnsExchange {
   std::uint64_t settled(std::uint8_t direction) const noexcept;
   /// Number of the oldest transaction that is not through: those behind it may be answered.
   std::uint64_t transactions() const noexcept { return next_ - asked_.size(); }
+  /// As AppParser::held().
+  std::size_t held() const noexcept;
 
  private:
   struct Query {
@@ -86,6 +88,10 @@ class DnsParser final : public AppParser {
     return exchange_.settled(direction);
   }
   std::uint64_t transactions() const noexcept override { return exchange_.transactions(); }
+  std::size_t held() const noexcept override {
+    return sizeof *this + exchange_.held() + sides_[0].pending.capacity() +
+           sides_[1].pending.capacity();
+  }
   bool is_done() const noexcept override { return is_broken(0) && is_broken(1); }
   bool is_broken(std::uint8_t direction) const noexcept override {
     return sides_[direction].is_broken;

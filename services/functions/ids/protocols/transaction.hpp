@@ -116,6 +116,9 @@ class Transaction {
   /// Behind recycle(): another one begins.
   void renew(AppProtocol protocol, std::uint64_t number) noexcept;
 
+  /// Bytes of memory that it keeps: values, their room, notes.
+  std::size_t held() const noexcept;
+
   // Detection's notes.
   std::vector<WaitingRule> waiting;
   std::vector<std::uint32_t> matched;  ///< signatures that have matched; ascending
@@ -128,12 +131,14 @@ class Transaction {
 
  private:
   void keep_room(BufferPart& part);
+  void forget_seen_parts(std::vector<BufferPart>& parts) noexcept;
 
   AppProtocol protocol_;
   std::uint64_t number_;
   TextPool* pool_;
   std::array<std::array<std::vector<BufferPart>, kRuleBufferCount>, 2> parts_;
   std::vector<std::string> rooms_;  ///< of values of those that were before
+  std::size_t text_bytes_ = 0;      ///< of all parts, with their room, and of rooms_
   /// A bit for each buffer.
   struct Buffers {
     std::uint64_t bits = 0;
