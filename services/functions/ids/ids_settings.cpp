@@ -36,6 +36,7 @@ constexpr KnownSetting kKnown[] = {
     {.name = "alerts_max", .kind = SettingKind::kInteger, .low = 0, .high = kAlertsMax},
     {.name = "streams", .kind = SettingKind::kInteger, .low = 1, .high = 1e8},
     {.name = "memory_mb", .kind = SettingKind::kInteger, .low = 1, .high = 1e6},
+    {.name = "parser_mb", .kind = SettingKind::kInteger, .low = 1, .high = 1e6},
     {.name = "window_kb", .kind = SettingKind::kInteger, .low = 64, .high = kStreamWindowMax >> 10},
     {.name = "depth_kb", .kind = SettingKind::kInteger, .low = 0, .high = kDepthMaxKb},
     {.name = "history_kb",
@@ -130,6 +131,8 @@ bool take_size(const std::string& key, const std::string& value, IdsSettings& re
     read.room.streams = setting_number(key, value);
   } else if (key == "memory_mb") {
     read.room.memory_mb = setting_number(key, value);
+  } else if (key == "parser_mb") {
+    read.parser_mb = setting_number(key, value);
   } else if (key == "window_kb") {
     read.limits.window = kilobytes(key, value);
   } else if (key == "depth_kb") {

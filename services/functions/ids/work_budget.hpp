@@ -38,7 +38,7 @@ class WorkShare {
     own_ = own;
     common_ = common;
     overdraft_ = 0;
-    is_own_fault_ = has_lost_body_ = false;
+    is_own_fault_ = has_lost_body_ = has_lost_parser_ = false;
   }
   void begin(std::uint32_t own) noexcept { begin(own, own); }
   /// False: fewer are left, and none is taken.
@@ -78,6 +78,8 @@ class WorkShare {
   }
   /// A body was given up, as nothing is left for it.
   void lose_body() noexcept { has_lost_body_ = true; }
+  /// So was all that follows in the packet's flow: others took the memory of its parser.
+  void lose_parser() noexcept { has_lost_parser_ = true; }
 
   std::uint32_t left() const noexcept { return std::min(own_, common_); }
   std::uint32_t own_left() const noexcept { return own_; }
@@ -86,6 +88,7 @@ class WorkShare {
   /// There were too few of its own; false where their source may be made up.
   bool is_own_fault() const noexcept { return is_established_ && is_own_fault_; }
   bool has_lost_body() const noexcept { return has_lost_body_; }
+  bool has_lost_parser() const noexcept { return has_lost_parser_; }
 
  private:
   Clock clock_;
@@ -93,7 +96,8 @@ class WorkShare {
   std::uint32_t overdraft_ = 0;
   std::uint64_t rest_ns_ = 0;  ///< of a unit
   bool is_established_ = true;
-  bool is_own_fault_ = false, has_lost_body_ = false;
+  bool is_own_fault_ = false;
+  bool has_lost_body_ = false, has_lost_parser_ = false;
 };
 
 /// Units by time, of a worker and of each source: so the rest of the worker's time is for packets
