@@ -258,6 +258,7 @@ class Ids final : public Function {
     if (!conclude(call, tables, seen, view)) return;
     if (view.is_unread && !settings_.only_watches) return drop_for(call, seen, taken.counter);
     if (tables == nullptr || seen.tuple == nullptr) return;
+    // Its stream would begin with it: nothing that is read on is lost.
     if (taken.fate == TcpStreams::Fate::kOffered &&
         !streams_.commit(call, tables->streams, taken)) {
       watch_.forget(*seen.tuple);
