@@ -76,6 +76,8 @@ class WorkShare {
     common_ -= std::min(common_, units);
     return now;
   }
+  /// A look was given up that takes too many steps, whatever is left.
+  void exceed() noexcept { is_own_fault_ = true; }
   /// A body was given up, as nothing is left for it.
   void lose_body() noexcept { has_lost_body_ = true; }
   /// So was all that follows in the packet's flow: others took the memory of its parser.
