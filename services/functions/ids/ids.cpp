@@ -361,7 +361,7 @@ class Ids final : public Function {
         loses_parser(tables, seen)) {
       decide(call, tables, seen, FlowFate::kDropped);
     }
-    tell_drop(call, seen, EventDropReason::kHidden);
+    tell_drop(call, seen, EventDropReason::kRule);  // without one: which would match is not known
     call.batch.drop(seen.packet, call.reason(IdsReason::kCostly));
   }
 
