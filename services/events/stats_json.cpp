@@ -41,6 +41,7 @@ void add_drops(const Plan& plan, const LaneRecord& record, StatsSums& sums) {
   } rows[] = {{"malformed", &sums.malformed},
               {"overload", &sums.refused},
               {"rule", &sums.by_rules},
+              {"too_costly", &sums.by_rules},
               {"stream_conflict", &sums.by_stream_error},
               {"stream_full", &sums.by_stream_room},
               {"flow_table_full", &sums.by_flow_room}};

@@ -130,6 +130,9 @@ class Shown {
     const auto number = static_cast<std::size_t>(&reason - plan_.reasons.data());
     if (behind.empty()) json["number"] = kCoreReasonCount + number;
   }
+  void add_computed(Json& json, const PlanGroup& group, std::string_view behind) const {
+    if (behind == "offload" && is_balanced(group)) json["offload"] = "auto";
+  }
   void add_computed(Json& json, const PlanActor& actor, std::string_view behind) const {
     if (behind.empty()) json["id"] = &actor - plan_.actors.data();
   }

@@ -3,6 +3,7 @@
 #include "services/functions/ids/flow_cache.hpp"
 
 #include <bit>
+#include <utility>
 
 #include "services/functions/flow/same_tuple.hpp"
 #include "shared/base/random_secret.hpp"
@@ -10,8 +11,18 @@
 
 namespace millrace {
 
-FlowCache::FlowCache(std::uint32_t flows)
-    : secret_(random_secret()), places_(flows), buckets_(std::bit_ceil(flows), kNone) {
+namespace {
+
+/// Bytes of the lists of rules of a flow that is gone, which the next one gets: 1 KiB of all four.
+constexpr std::size_t kRoomKept = 256;
+
+}  // namespace
+
+FlowCache::FlowCache(std::uint32_t flows, std::size_t bytes_max)
+    : secret_(random_secret()),
+      places_(flows),
+      buckets_(std::bit_ceil(flows), kNone),
+      bytes_max_(bytes_max) {
   for (std::uint32_t place = 0; place < flows; ++place) put_oldest(place);
 }
 
@@ -37,6 +48,7 @@ void FlowCache::leave_bucket(std::uint32_t place) noexcept {
 
 void FlowCache::leave_order(std::uint32_t place) noexcept {
   const Place& left = places_[place];
+  if (oldest_full_ == place) oldest_full_ = left.younger;
   (left.younger == kNone ? youngest_ : places_[left.younger].older) = left.older;
   (left.older == kNone ? oldest_ : places_[left.older].younger) = left.younger;
 }
@@ -46,6 +58,7 @@ void FlowCache::put_youngest(std::uint32_t place) noexcept {
   places_[place].older = youngest_;
   (youngest_ == kNone ? oldest_ : places_[youngest_].younger) = place;
   youngest_ = place;
+  if (oldest_full_ == kNone) oldest_full_ = place;
 }
 
 void FlowCache::put_oldest(std::uint32_t place) noexcept {
@@ -53,6 +66,21 @@ void FlowCache::put_oldest(std::uint32_t place) noexcept {
   places_[place].younger = oldest_;
   (oldest_ == kNone ? youngest_ : places_[oldest_].older) = place;
   oldest_ = place;
+}
+
+/// Some of its memory stays for the next flow: kRoomKept of each list at most.
+void FlowCache::empty(CachedFlow& flow) noexcept {
+  flow.id = 0;
+  flow.session.reset();
+  for (PendingRules& pending : flow.pending) {
+    if (pending.capacity() * sizeof(PendingRule) > kRoomKept) pending = {};
+    pending.clear();
+  }
+  for (FlowRules& rules : flow.rules) {
+    if (rules.held() > kRoomKept) rules = {};
+    rules.clear();
+  }
+  held_ -= std::exchange(flow.held, 0);
 }
 
 /// A packet asks for its flow several times.
@@ -74,7 +102,10 @@ CachedFlow& FlowCache::begin(const FlowTuple& tuple) noexcept {
   std::uint32_t place = place_of(tuple);
   if (place == kNone) {
     place = oldest_;
-    if (places_[place].is_used) leave_bucket(place);
+    if (places_[place].is_used) {
+      leave_bucket(place);
+      ++replaced_;
+    }
     std::uint32_t& bucket = bucket_of(tuple);
     places_[place].next_of_bucket = bucket;
     places_[place].is_used = true;
@@ -83,10 +114,8 @@ CachedFlow& FlowCache::begin(const FlowTuple& tuple) noexcept {
   leave_order(place);
   put_youngest(place);
   CachedFlow& flow = places_[place].flow;
-  flow.session.reset();
-  for (PendingRules& pending : flow.pending) pending.clear();
-  for (FlowRules& rules : flow.rules) rules.clear();
-  flow.id = 0;
+  empty(flow);
+  flow.has_made_room = false;
   flow.start = {};
   flow.position = flow.base = {};
   flow.fin = {};
@@ -100,9 +129,25 @@ void FlowCache::forget(const FlowTuple& tuple) noexcept {
   leave_bucket(place);
   leave_order(place);
   put_oldest(place);
-  places_[place].flow.session.reset();
-  for (PendingRules& pending : places_[place].flow.pending) pending.clear();
-  for (FlowRules& rules : places_[place].flow.rules) rules.clear();
+  empty(places_[place].flow);
+}
+
+void FlowCache::weigh(CachedFlow& flow) noexcept {
+  std::size_t bytes = flow.session ? flow.session->held() : 0;
+  for (const PendingRules& pending : flow.pending) {
+    bytes += pending.capacity() * sizeof(PendingRule);
+  }
+  for (const FlowRules& rules : flow.rules) bytes += rules.held();
+  held_ = held_ - flow.held + bytes;
+  flow.held = bytes;
+  while (held_ > bytes_max_ && oldest_full_ != kNone) {
+    CachedFlow& oldest = places_[oldest_full_].flow;
+    oldest_full_ = places_[oldest_full_].younger;
+    if (oldest.held == 0) continue;
+    empty(oldest);
+    oldest.has_made_room = true;
+    ++emptied_;
+  }
 }
 
 }  // namespace millrace

@@ -25,14 +25,18 @@ struct CachedFlow {
   std::array<PendingRules, 2> pending;
   std::array<FlowRules, 2> rules;
   std::optional<AppSession> session;  ///< nothing: no parser reads on
+  std::size_t held = 0;               ///< bytes of memory, as FlowCache::weigh() has found
+  bool has_made_room = false;         ///< what it knew is gone: others took its memory
 };
 
-/// A bounded number of them; the one that was asked for longest ago makes room. One thread.
+/// A bounded number of them, with a bounded memory; the one that was asked for longest ago makes
+/// room. One thread.
 class FlowCache {
  public:
-  /// Allocates for `flows`, 1 or more; a flow's own parts are allocated when it comes. Throws where
-  /// there is no source of random numbers.
-  explicit FlowCache(std::uint32_t flows);
+  /// Allocates for `flows`, 1 or more; a flow's own parts are allocated when it comes. `bytes_max`:
+  /// of these parts, all flows together, behind weigh(); beside them each place keeps 1 KiB. Throws
+  /// where there is no source of random numbers.
+  FlowCache(std::uint32_t flows, std::size_t bytes_max);
 
   /// Null: it is not there. Good until the next begin() or forget().
   CachedFlow* find(const FlowTuple& tuple) noexcept;
@@ -40,6 +44,14 @@ class FlowCache {
   CachedFlow& begin(const FlowTuple& tuple) noexcept;
   /// Nothing if it is not there.
   void forget(const FlowTuple& tuple) noexcept;
+  /// Behind changes of a flow, the one that was asked for last. Where all have more than
+  /// `bytes_max`, others lose what they know, and it too if that does not suffice: these stay as
+  /// has_made_room.
+  void weigh(CachedFlow& flow) noexcept;
+  std::size_t held() const noexcept { return held_; }  ///< bytes, as weighed
+  /// Flows that have made room in weigh(), and those that have in begin(): they are not there.
+  std::uint64_t emptied() const noexcept { return emptied_; }
+  std::uint64_t replaced() const noexcept { return replaced_; }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -49,6 +61,8 @@ class FlowCache {
     std::uint32_t next_of_bucket = kNone;
     std::uint32_t younger = kNone, older = kNone;  ///< free ones hang behind the oldest
   };
+
+  void empty(CachedFlow& flow) noexcept;
 
   std::uint32_t& bucket_of(const FlowTuple& tuple) noexcept;
   std::uint32_t place_of(const FlowTuple& tuple) noexcept;
@@ -62,6 +76,9 @@ class FlowCache {
   std::vector<Place> places_;
   std::vector<std::uint32_t> buckets_;
   std::uint32_t youngest_ = kNone, oldest_ = kNone;
+  std::uint32_t oldest_full_ = kNone;  ///< older ones have made room, or are free
+  std::size_t bytes_max_, held_ = 0;
+  std::uint64_t emptied_ = 0, replaced_ = 0;
 };
 
 }  // namespace millrace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "services/functions/flow/same_tuple.hpp"
 #include "services/functions/ids/work_budget.hpp"
 #include "services/functions/stream/kept_bytes.hpp"
 #include "shared/base/ip_protocol.hpp"
@@ -13,6 +14,7 @@ namespace millrace {
 namespace {
 
 constexpr std::uint32_t kLooksOfReplay = 512;
+constexpr std::size_t kDatagramShare = 8;
 
 /// Shows transactions to the detector, and to the log.
 class Sink final : public TransactionSink {
@@ -93,15 +95,15 @@ bool fits(const CachedFlow& flow, const FlowRecord& record, const Stream* stream
 
 }  // namespace
 
-FlowWatch::FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history,
+FlowWatch::FlowWatch(Detector& detector, const AppLimits& limits, const Memory& memory,
                      bool logs_apps)
     : detector_(detector),
       reads_apps_(logs_apps || detector.wants_transactions()),
       limits_(limits),
-      history_(history),
-      cache_(kFlowsMax),
-      datagrams_(kDatagramFlowsMax) {
-  kept_.reserve(history);
+      history_(memory.history),
+      cache_(kFlowsMax, memory.parsers),
+      datagrams_(kDatagramFlowsMax, memory.parsers / kDatagramShare) {
+  kept_.reserve(history_);
   limits_.pool = &pool_;
   limits_.tells_events = detector.wants_events();
 }
@@ -110,10 +112,12 @@ CachedFlow& FlowWatch::ready(const WatchedPacket& packet, IdsTables& tables,
                              FlowRecord& record) noexcept {
   const Stream* const stream = tables.streams.find(packet.tuple);
   const auto positions = positions_of(stream);
-  if (CachedFlow* const there = cache_.find(packet.tuple)) {
-    if (fits(*there, record, stream)) return *there;
-  }
+  CachedFlow* const there = cache_.find(packet.tuple);
+  grown_ = there;
+  if (there != nullptr && fits(*there, record, stream)) return *there;
+  const bool has_made_room = there != nullptr ? there->has_made_room : cache_.replaced() != 0;
   CachedFlow& flow = cache_.begin(packet.tuple);
+  grown_ = &flow;
   flow.id = record.id;
   flow.position = positions;
   flow.start = starts_of(stream);
@@ -126,6 +130,7 @@ CachedFlow& FlowWatch::ready(const WatchedPacket& packet, IdsTables& tables,
   packet.memory.mute(true);
   if (record.is_over == 0 && reads_apps_) {
     make_session(packet, tables, record, stream, flow);
+    if (has_made_room && record.is_over != 0) tell_lost();
   }
   if (stream != nullptr && detector_.wants_streams()) {
     for (std::uint8_t direction = 0; direction < 2; ++direction) {
@@ -134,6 +139,10 @@ CachedFlow& FlowWatch::ready(const WatchedPacket& packet, IdsTables& tables,
   }
   packet.memory.mute(false);
   return flow;
+}
+
+void FlowWatch::tell_lost() const noexcept {
+  if (limits_.work != nullptr) limits_.work->lose_parser();
 }
 
 void FlowWatch::lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept {
@@ -290,7 +299,15 @@ FlowRules* FlowWatch::rules_of(const FlowTuple& tuple, std::uint8_t direction) n
   return flow == nullptr ? nullptr : &flow->rules[direction];
 }
 
-void FlowWatch::forget(const FlowTuple& tuple) noexcept { cache_of(tuple).forget(tuple); }
+void FlowWatch::forget(const FlowTuple& tuple) noexcept {
+  cache_of(tuple).forget(tuple);
+  if (grown_ != nullptr && is_same_tuple(grown_->tuple, tuple)) grown_ = nullptr;
+}
+
+void FlowWatch::make_room() noexcept {
+  if (grown_ != nullptr) cache_of(grown_->tuple).weigh(*grown_);
+  grown_ = nullptr;
+}
 
 bool FlowWatch::is_kept(const FlowTuple& tuple, const IdsTables& tables) noexcept {
   const FlowRecord* const record = tables.records.find(tuple);
@@ -357,7 +374,10 @@ void FlowWatch::end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& 
 void FlowWatch::read_datagram(const WatchedPacket& packet) noexcept {
   if (!reads_apps_ || packet.view.payload.empty()) return;
   CachedFlow* flow = datagrams_.find(packet.tuple);
-  if (flow == nullptr) flow = &datagrams_.begin(packet.tuple);
+  const bool answers_unknown = flow != nullptr && flow->has_made_room && packet.view.direction == 1;
+  if (answers_unknown) tell_lost();
+  if (flow == nullptr || flow->has_made_room) flow = &datagrams_.begin(packet.tuple);
+  grown_ = flow;
   if (!flow->session) flow->session.emplace(limits_);
   Sink sink(detector_, packet.view, packet.memory, packet.matched, &packet.log);
   flow->session->read_datagram(packet.view.direction, packet.view.payload,

@@ -37,9 +37,14 @@ class FlowWatch {
  public:
   static constexpr std::uint32_t kFlowsMax = 16'384, kDatagramFlowsMax = 1'024;
 
-  /// `detector` is borrowed, as is what `limits` names. `history`: StreamLimits::history.
-  /// `logs_apps`: transactions are read even if no rule asks for them.
-  FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history, bool logs_apps);
+  struct Memory {
+    std::uint32_t history;  ///< StreamLimits::history
+    /// Bytes of parsers and waiting rules, of all flows of TCP; of datagrams an eighth beside.
+    std::size_t parsers;
+  };
+  /// `detector` is borrowed, as is what `limits` names. `logs_apps`: transactions are read even if
+  /// no rule asks for them.
+  FlowWatch(Detector& detector, const AppLimits& limits, const Memory& memory, bool logs_apps);
 
   /// Of a segment: makes ready what is known of the flow, as the lane's state has it, and hands the
   /// text to its parser. `record`: of the flow. Behind it settle() or forget().
@@ -63,6 +68,16 @@ class FlowWatch {
 
   /// A datagram of UDP.
   void read_datagram(const WatchedPacket& packet) noexcept;
+
+  /// Behind all looks at a packet: where its flow has grown beyond the memory that there is, others
+  /// make room, the one that was asked for longest ago first.
+  void make_room() noexcept;
+  /// Flows of TCP beyond kFlowsMax, and flows beyond the memory, that have made room. What they
+  /// knew is made anew with their next packets; where that fails for a parser, it is lost, and
+  /// WorkShare::lose_parser() is called.
+  std::uint64_t made_room() const noexcept {
+    return cache_.emptied() + cache_.replaced() + datagrams_.emptied();
+  }
 
   /// What the packet's flow carries.
   AppProtocol protocol_of(const FlowTuple& tuple, const FlowRecord* record) noexcept;
@@ -99,6 +114,7 @@ class FlowWatch {
   void replay(Replayed& replayed, std::size_t from, std::size_t to) noexcept;
   static void note_rest(CachedFlow& flow, IdsLog& log) noexcept;
   void lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept;
+  void tell_lost() const noexcept;
 
   Detector& detector_;
   bool reads_apps_;  ///< rules ask for transactions, or the log does
@@ -109,6 +125,7 @@ class FlowWatch {
   FlowCache datagrams_;  ///< of their own: questions of DNS, each a flow, drive no stream out
   std::vector<std::byte> kept_;
   std::vector<MatchedRule> known_;  ///< rules that have matched before
+  CachedFlow* grown_ = nullptr;     ///< of the packet in hand; null: none
   std::uint64_t lost_ = 0;
   bool has_recognised_ = false;
 };

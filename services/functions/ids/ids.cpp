@@ -49,7 +49,8 @@ class Ids final : public Function {
         detector_(image_.signatures(), image_.prefilter()),
         costs_(detector_, image_.signatures(), settings_.drops(),
                image_.signatures().size() + static_cast<std::size_t>(IdsCounter::kGivenUp)),
-        watch_(detector_, costs_.bounded(settings_.app), settings_.limits.history,
+        watch_(detector_, costs_.bounded(settings_.app),
+               {.history = settings_.limits.history, .parsers = settings_.parser_mb << 20},
                settings_.log.has_apps()),
         memory_(image_.signatures(), image_.flowbit_names()),
         verdicts_(image_.signatures(), image_.suppressions(),
@@ -77,17 +78,19 @@ class Ids final : public Function {
   void finish(const FinishContext& call) noexcept override {
     std::optional<IdsTables> laid_out = lane_.tables_of(call.state, call.facts);
     IdsTables* const tables = laid_out ? &*laid_out : nullptr;
-    const std::uint64_t lost = watch_.lost();
+    const std::uint64_t lost = watch_.lost(), made_room = watch_.made_room();
     for (const std::uint16_t packet : call.selected.packets) {
       layers_.begin(call, layer_tables_of(tables), packet);
       do {
         const Seen& seen = layers_.seen();
         memory_.begin(tables, {.flow = seen.tuple, .now_s = now_s(call)});
         if (!is_decided(call, tables, seen)) look(call, tables, seen);
+        watch_.make_room();
       } while (!call.batch.is_dropped(packet) && go_in(call, tables));
       layers_.settle(!call.batch.is_dropped(packet));
     }
-    for (std::uint64_t i = lost; i < watch_.lost(); ++i) hit(call, IdsCounter::kLostParser);
+    hit(call, IdsCounter::kLostParser, watch_.lost() - lost);
+    hit(call, IdsCounter::kMadeRoom, watch_.made_room() - made_room);
   }
 
   void flow_ended(const StateOfFunction& own, const FlowEntry& flow) noexcept override {
@@ -119,8 +122,8 @@ class Ids final : public Function {
   static std::uint32_t now_s(const FinishContext& call) noexcept {
     return static_cast<std::uint32_t>(call.facts.now_ns / kNsPerSecond);
   }
-  void hit(const FinishContext& call, IdsCounter counter) const noexcept {
-    call.counters.hit(image_.signatures().size() + static_cast<std::size_t>(counter));
+  void hit(const FinishContext& call, IdsCounter counter, std::uint64_t count = 1) const noexcept {
+    call.counters.hit(image_.signatures().size() + static_cast<std::size_t>(counter), count);
   }
 
   /// From what has been looked at to what is in it. False: there is nothing, or it does not pass.
@@ -255,6 +258,7 @@ class Ids final : public Function {
     if (!conclude(call, tables, seen, view)) return;
     if (view.is_unread && !settings_.only_watches) return drop_for(call, seen, taken.counter);
     if (tables == nullptr || seen.tuple == nullptr) return;
+    // Its stream would begin with it: nothing that is read on is lost.
     if (taken.fate == TcpStreams::Fate::kOffered &&
         !streams_.commit(call, tables->streams, taken)) {
       watch_.forget(*seen.tuple);
@@ -357,7 +361,7 @@ class Ids final : public Function {
         loses_parser(tables, seen)) {
       decide(call, tables, seen, FlowFate::kDropped);
     }
-    tell_drop(call, seen, EventDropReason::kHidden);
+    tell_drop(call, seen, EventDropReason::kRule);  // without one: which would match is not known
     call.batch.drop(seen.packet, call.reason(IdsReason::kCostly));
   }
 

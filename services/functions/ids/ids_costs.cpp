@@ -33,13 +33,14 @@ void IdsCosts::begin_packet(const FinishContext& call, const PacketView& packet,
 /// drop ask for them. Any rule may be one of a body.
 IdsCosts::Verdict IdsCosts::end_packet(const FinishContext& call) noexcept {
   const GivenUp given_up = detector_.take_given_up();
-  const bool has_lost_body = budget_.share().has_lost_body();
-  const std::uint32_t count = given_up.looks + (has_lost_body ? 1 : 0);
+  const WorkShare& share = budget_.share();
+  const bool is_unread = share.has_lost_body() || share.has_lost_parser();
+  const std::uint32_t count = given_up.looks + (is_unread ? 1 : 0);
   if (count == 0) return {};
   call.counters.hit(counter_, count);
-  if (!drops_ || (given_up.first == GivenUp::kNone && !has_lost_body)) return {};
-  const Fate fate = budget_.share().is_own_fault() ? Fate::kConnection : Fate::kPacket;
-  return {fate, has_lost_body ? 0 : given_up.first};
+  if (!drops_ || (given_up.first == GivenUp::kNone && !is_unread)) return {};
+  const bool is_for_good = share.is_own_fault() || share.has_lost_parser();
+  return {is_for_good ? Fate::kConnection : Fate::kPacket, is_unread ? 0 : given_up.first};
 }
 
 }  // namespace millrace

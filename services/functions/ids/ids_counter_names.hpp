@@ -11,10 +11,10 @@
 namespace millrace {
 
 /// Of the last counters of `ids`, behind those of its rules; in their order.
-inline constexpr std::array<std::string_view, 18> kIdsCounterNames = {
+inline constexpr std::array<std::string_view, 19> kIdsCounterNames = {
     // IdsCounter
     "dropped_flow", "passed_flow", "lost_parser", "hidden", "reset", "datagram", "carried", "clean",
-    "given_up",
+    "given_up", "made_room",
     // StreamCounter
     "texts", "ahead", "seen", "no_flow", "unread", "checksum", "conflicts", "no_room", "urgent"};
 static_assert(kIdsCounterNames.size() == static_cast<std::size_t>(IdsCounter::kCount) +

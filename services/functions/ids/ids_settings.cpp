@@ -34,6 +34,7 @@ constexpr KnownSetting kOwn[] = {
     {.name = "alert_payload", .kind = SettingKind::kInteger, .low = 0, .high = kAlertBytesMax},
     {.name = "alert_packet", .kind = SettingKind::kInteger, .low = 0, .high = kAlertBytesMax},
     {.name = "alerts_max", .kind = SettingKind::kInteger, .low = 0, .high = kAlertsMax},
+    {.name = "parser_mb", .kind = SettingKind::kInteger, .low = 1, .high = 1e6},
     {.name = "history_kb",
      .kind = SettingKind::kInteger,
      .low = 1,
@@ -108,7 +109,9 @@ void refuse_overlaps_of_ips(const Settings& settings, const IdsSettings& read) {
 
 /// False: it is none of these.
 bool take_size(const std::string& key, const std::string& value, IdsSettings& read) {
-  if (key == "history_kb") {
+  if (key == "parser_mb") {
+    read.parser_mb = setting_number(key, value);
+  } else if (key == "history_kb") {
     read.limits.history = setting_kilobytes(key, value);
   } else if (key == "body_kb") {
     read.app.body_bytes = setting_kilobytes(key, value);

@@ -39,7 +39,8 @@ struct IdsSettings {
   StreamLimits limits{.history = 16u << 10};  ///< `carry` is the rules'
   AppLimits app;
   ActionOrder actions = kActionOrder;
-  std::uint32_t alerts_max = 0;  ///< of a packet; 0: all
+  std::uint32_t alerts_max = 0;   ///< of a packet; 0: all
+  std::uint64_t parser_mb = 256;  ///< MB of parsers and waiting rules, of a worker
   bool trusts_checksums = false;
   FragmentUse fragments = FragmentUse::kAssemble;
   OverlapPolicies overlaps;   ///< of `mode: ids` alone

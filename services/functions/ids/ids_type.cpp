@@ -19,8 +19,8 @@ constexpr std::uint32_t kExtraCounters = static_cast<std::uint32_t>(IdsCounter::
                                          static_cast<std::uint32_t>(StreamCounter::kCount);
 constexpr DeclaredReason kCostly = {
     "too_costly", ReasonCause::kPolicy,
-    "packets that a rule which may drop could not be looked at for: they cost too much, or their "
-    "body inflates to too much"};
+    "packets that a rule which may drop could not be looked at for: they cost too much, their body "
+    "inflates to too much, or others took the memory of their parser"};
 constexpr std::array kReasons = {kRuleReasons[0], kStreamConflict, kStreamFull,
                                  kCostly};  // as IdsReason
 

@@ -38,13 +38,12 @@ class WorkShare {
     own_ = own;
     common_ = common;
     overdraft_ = 0;
-    has_run_out_ = is_own_fault_ = has_lost_body_ = false;
+    is_own_fault_ = has_lost_body_ = has_lost_parser_ = false;
   }
   void begin(std::uint32_t own) noexcept { begin(own, own); }
   /// False: fewer are left, and none is taken.
   bool take(std::uint32_t units) noexcept {
     if (units > left()) {
-      has_run_out_ = true;
       is_own_fault_ |= units > own_;
       return false;
     }
@@ -63,9 +62,11 @@ class WorkShare {
     std::uint64_t reads = 0;  ///< of bytes, at most: each from each place of a text
   };
   /// Takes its units, `least` or more; of those that are not there the packet's own are owed.
-  void spend(const Piece& piece) noexcept {
+  /// Returns now_ns(), for a piece that follows at once.
+  std::uint64_t spend(const Piece& piece) noexcept {
     const std::uint64_t most = kUnitsOfPiece + piece.reads / kReadsOfUnit;
-    const std::uint64_t ns = std::min(now_ns() - piece.since_ns, most * kNsOfUnit);
+    const std::uint64_t now = now_ns();
+    const std::uint64_t ns = std::min(now - piece.since_ns, most * kNsOfUnit);
     if (ns >= kFreeNs) rest_ns_ += ns;
     const std::uint32_t units =
         std::max(piece.least, static_cast<std::uint32_t>(rest_ns_ / kNsOfUnit));
@@ -73,18 +74,23 @@ class WorkShare {
     overdraft_ += units - std::min(own_, units);
     own_ -= std::min(own_, units);
     common_ -= std::min(common_, units);
+    return now;
   }
+  /// A look was given up that takes too many steps, whatever is left.
+  void exceed() noexcept { is_own_fault_ = true; }
   /// A body was given up, as nothing is left for it.
   void lose_body() noexcept { has_lost_body_ = true; }
+  /// So was all that follows in the packet's flow: others took the memory of its parser.
+  void lose_parser() noexcept { has_lost_parser_ = true; }
 
   std::uint32_t left() const noexcept { return std::min(own_, common_); }
   std::uint32_t own_left() const noexcept { return own_; }
   std::uint32_t overdraft() const noexcept { return overdraft_; }  ///< of its own
   std::uint32_t common_left() const noexcept { return common_; }
-  bool has_run_out() const noexcept { return has_run_out_; }  ///< something was refused
   /// There were too few of its own; false where their source may be made up.
   bool is_own_fault() const noexcept { return is_established_ && is_own_fault_; }
   bool has_lost_body() const noexcept { return has_lost_body_; }
+  bool has_lost_parser() const noexcept { return has_lost_parser_; }
 
  private:
   Clock clock_;
@@ -92,7 +98,8 @@ class WorkShare {
   std::uint32_t overdraft_ = 0;
   std::uint64_t rest_ns_ = 0;  ///< of a unit
   bool is_established_ = true;
-  bool has_run_out_ = false, is_own_fault_ = false, has_lost_body_ = false;
+  bool is_own_fault_ = false;
+  bool has_lost_body_ = false, has_lost_parser_ = false;
 };
 
 /// Units by time, of a worker and of each source: so the rest of the worker's time is for packets

@@ -90,8 +90,8 @@ class TcpStreams {
   }
   /// StreamReader::whole() of the segment that was offered last.
   StreamReader::Offer whole(const StreamTable& table) noexcept { return reader_.whole(table); }
-  /// The segment that was offered last passes. False: there is no room for its stream, and it must
-  /// not pass. Counts either.
+  /// The segment that was offered last passes. False: there is no room for its stream, which would
+  /// begin with it, and it must not pass. Counts either.
   bool commit(const FinishContext& call, StreamTable& table, const Taken& taken) noexcept;
 
  private:

@@ -76,10 +76,10 @@ class BufferMatcher {
   const ContentMatch* literal_of(std::uint16_t test) const noexcept;
 
   /// All tests in their order; a relative one goes on where the one before ended, and the one
-  /// before is tried at its later places if the relative one fails (bounded: kStepsMax in all, then
-  /// kNo; of PCRE2 match and depth limits). With `value.seen` > 0 and no transforms, only a match
-  /// counts of which at least one test ends behind the seen bytes, or that is negative or about
-  /// the end of a buffer. Writes `variables`.
+  /// before is tried at its later places if the relative one fails (bounded: of PCRE2 match and
+  /// depth limits; kStepsMax in all, then kNo, which MatcherScratch::take_given_up() counts). With
+  /// `value.seen` > 0 and no transforms, only a match counts of which at least one test ends behind
+  /// the seen bytes, or that is negative or about the end of a buffer. Writes `variables`.
   ///
   /// While a buffer is not complete, tests about its end and negated contents without bounds take
   /// what there is of a payload for the whole, as Suricata does of streams; of other buffers they

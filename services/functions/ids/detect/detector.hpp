@@ -34,7 +34,6 @@ struct MatchedRule {
   /// `drop` and `pass` are for the flow.
   bool is_of_flow() const noexcept { return by_stream || by_head; }
 };
-inline constexpr std::uint64_t kNoTransaction = UINT64_MAX;
 
 /// Looks at rules that did not come to an end.
 struct GivenUp {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -43,6 +44,10 @@ class FlowRules {
     heads.clear();
     packets.clear();
     streams.clear();
+  }
+  /// Bytes of memory beside itself.
+  std::size_t held() const noexcept {
+    return (heads.capacity() + packets.capacity() + streams.capacity()) * sizeof heads[0];
   }
 
  private:

@@ -119,11 +119,11 @@ RegexMatch Regex::find(const RegexText& text, RegexScratch& scratch) const noexc
     scratch.give_up();
     return {.found = RegexMatch::Found::kFailed};
   }
-  const std::uint64_t since_ns = scratch.share_->now_ns();
+  std::uint64_t now_ns = scratch.share_->now_ns();
   int result = match(text, options, first, scratch);
-  scratch.share_->spend({since_ns, 0, places * text.bytes.size()});
+  now_ns = scratch.share_->spend({now_ns, 0, places * text.bytes.size()});
   if (result == PCRE2_ERROR_MATCHLIMIT && first.steps < RegexScratch::kMatchLimit) {
-    result = match_in_pieces(text, options, scratch);
+    result = match_in_pieces(text, options, scratch, now_ns);
   }
   return matched(result, pcre2_get_ovector_pointer(scratch.data_.get()));
 }
@@ -137,8 +137,8 @@ int Regex::match(const RegexText& text, std::uint32_t options, const Try& one,
 }
 
 /// What one search over all places finds. Pieces become shorter where PCRE2 takes more steps.
-int Regex::match_in_pieces(const RegexText& text, std::uint32_t options,
-                           RegexScratch& scratch) const noexcept {
+int Regex::match_in_pieces(const RegexText& text, std::uint32_t options, RegexScratch& scratch,
+                           std::uint64_t now_ns) const noexcept {
   int found = PCRE2_ERROR_NOMATCH;
   std::size_t places = RegexScratch::kPieceMax;
   for (std::size_t from = text.from; from <= text.bytes.size();) {
@@ -148,14 +148,13 @@ int Regex::match_in_pieces(const RegexText& text, std::uint32_t options,
       scratch.give_up();
       return PCRE2_ERROR_MATCHLIMIT;
     }
-    const std::uint64_t since_ns = scratch.share_->now_ns();
     const int result = match(text, options, one, scratch);
     if (result == PCRE2_ERROR_MATCHLIMIT && one.steps < RegexScratch::kMatchLimit) {
       places /= RegexScratch::kPieceStep;
-      scratch.share_->spend({since_ns, 0, reads});
+      now_ns = scratch.share_->spend({now_ns, 0, reads});
       continue;
     }
-    scratch.share_->spend({since_ns, 1, reads});
+    now_ns = scratch.share_->spend({now_ns, 1, reads});
     // A match that bytes behind could make counts only where there is none further behind.
     const bool goes_on = result == PCRE2_ERROR_PARTIAL && (options & PCRE2_PARTIAL_SOFT) != 0;
     if (goes_on) found = result;

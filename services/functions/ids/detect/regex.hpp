@@ -44,7 +44,12 @@ class RegexScratch {
 
   /// What expressions may cost from here on; borrowed. Without it they have a share of their own.
   void use(WorkShare& share) noexcept { share_ = &share; }
-  /// Searches that were given up for want of units since the last call.
+  /// A look takes more steps than any may: it is given up by its packet's own fault.
+  void exceed() noexcept {
+    share_->exceed();
+    ++given_up_;
+  }
+  /// Looks that were given up since the last call, and searches for want of units.
   std::uint32_t take_given_up() noexcept { return std::exchange(given_up_, 0); }
 
  private:
@@ -117,8 +122,8 @@ class Regex {
   };
   int match(const RegexText& text, std::uint32_t options, const Try& one,
             RegexScratch& scratch) const noexcept;
-  int match_in_pieces(const RegexText& text, std::uint32_t options,
-                      RegexScratch& scratch) const noexcept;
+  int match_in_pieces(const RegexText& text, std::uint32_t options, RegexScratch& scratch,
+                      std::uint64_t now_ns) const noexcept;
 
   std::unique_ptr<pcre2_code, FreeCode> code_;
   bool is_anchored_ = false, minds_what_follows_ = false, has_jit_ = false;

@@ -25,6 +25,7 @@ TestEnd passed_if(bool passes, std::int64_t cursor) noexcept {
 
 Look TestWalk::go() noexcept {
   const Outcome outcome = go(0, 0, 0);
+  if (!charge(0) && outcome.kind != Outcome::Kind::kYes) scratch_.regex.exceed();
   switch (outcome.kind) {
     case Outcome::Kind::kYes:
       return {.found = Found::kYes};

@@ -33,6 +33,8 @@ class AppParser {
   virtual std::uint64_t settled(std::uint8_t direction) const noexcept = 0;
   /// Number of the first transaction whose bytes are not settled. Never falls.
   virtual std::uint64_t transactions() const noexcept = 0;
+  /// Bytes of memory that it keeps, itself among them: about as many, or fewer.
+  virtual std::size_t held() const noexcept = 0;
   /// Nothing more will come of it.
   virtual bool is_done() const noexcept = 0;
   /// The direction is not understood: nothing more will come of it.

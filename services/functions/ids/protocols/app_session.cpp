@@ -188,6 +188,13 @@ std::uint64_t AppSession::transactions() const noexcept {
   return parts_->parser ? parts_->parser->transactions() : parts_->transactions;
 }
 
+std::size_t AppSession::held() const noexcept {
+  std::size_t bytes = sizeof(Parts);
+  for (const Parts::Side& side : parts_->sides) bytes += side.begin.capacity();
+  if (parts_->parser) bytes += parts_->parser->held();
+  return bytes + (parts_->datagrams ? parts_->datagrams->held() : 0);
+}
+
 bool AppSession::is_broken(std::uint8_t direction) const noexcept {
   return parts_->parser ? parts_->parser->is_broken(direction) : parts_->sides[direction].is_broken;
 }

@@ -67,6 +67,8 @@ class AppSession {
   std::uint64_t settled(std::uint8_t direction) const noexcept;
   /// Transactions that are through.
   std::uint64_t transactions() const noexcept;
+  /// Bytes of memory that it keeps, as AppParser::held().
+  std::size_t held() const noexcept;
   /// A direction is not understood: nothing more will come of it.
   bool is_broken(std::uint8_t direction) const noexcept;
   /// Nothing more will come of it: TLS behind its handshake, a protocol that is none of these.

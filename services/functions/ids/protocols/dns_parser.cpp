@@ -56,7 +56,7 @@ void DnsExchange::message(std::uint8_t direction, std::span<const std::byte> byt
 void DnsExchange::tell_events(std::uint8_t direction, std::span<const std::string_view> events,
                               TransactionSink& sink) const {
   if (!tells_events_ || events.empty()) return;
-  Transaction stray(AppProtocol::kDns, next_);
+  Transaction stray(AppProtocol::kDns, kNoTransaction);
   for (const std::string_view event : events) app_events::put(stray, direction, event);
   stray.complete(direction);
   sink.on_news(stray, direction);
@@ -135,6 +135,14 @@ void DnsExchange::end(TransactionSink& sink) noexcept {
     if (query.transaction) give_up(*query.transaction, sink);
   }
   asked_.clear();
+}
+
+std::size_t DnsExchange::held() const noexcept {
+  std::size_t bytes = sizeof *this;
+  for (const Query& query : asked_) {
+    bytes += sizeof query + (query.transaction ? query.transaction->held() : 0);
+  }
+  return bytes;
 }
 
 std::uint64_t DnsExchange::settled(std::uint8_t direction) const noexcept {

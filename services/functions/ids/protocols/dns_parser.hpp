@@ -34,7 +34,7 @@ class DnsExchange {
         next_(transactions) {}
 
   /// Messages of the other kind than their direction's, and answers without a query, are passed
-  /// over but for their events: these are told by transactions without a number of their own.
+  /// over but for their events: these are told by transactions without a number (kNoTransaction).
   /// Throws std::bad_alloc.
   void message(std::uint8_t direction, std::span<const std::byte> bytes, Place place,
                TransactionSink& sink);
@@ -44,6 +44,8 @@ class DnsExchange {
   std::uint64_t settled(std::uint8_t direction) const noexcept;
   /// Number of the oldest transaction that is not through: those behind it may be answered.
   std::uint64_t transactions() const noexcept { return next_ - asked_.size(); }
+  /// As AppParser::held().
+  std::size_t held() const noexcept;
 
  private:
   struct Query {
@@ -86,6 +88,10 @@ class DnsParser final : public AppParser {
     return exchange_.settled(direction);
   }
   std::uint64_t transactions() const noexcept override { return exchange_.transactions(); }
+  std::size_t held() const noexcept override {
+    return sizeof *this + exchange_.held() + sides_[0].pending.capacity() +
+           sides_[1].pending.capacity();
+  }
   bool is_done() const noexcept override { return is_broken(0) && is_broken(1); }
   bool is_broken(std::uint8_t direction) const noexcept override {
     return sides_[direction].is_broken;

@@ -29,7 +29,15 @@ struct HttpExchange {
   std::array<std::uint64_t, 2> inflated{};  ///< bytes of a compressed body so far
   std::array<std::uint64_t, 2> beyond{};    ///< of them, those that are beyond what pages have
   std::array<bool, 2> has_file{};
+  std::array<bool, 2> inflates{};  ///< its body is compressed
+  std::size_t head_bytes = 0;      ///< of memory that libhtp keeps of both heads
   std::optional<MultipartReader> multipart;
+
+  /// Bytes of memory, as AppParser::held(); but not those of libhtp that inflate bodies.
+  std::size_t held() const noexcept {
+    return sizeof *this + head_bytes + raw_headers[0].capacity() + raw_headers[1].capacity() +
+           (multipart ? multipart->held() : 0) + (transaction ? transaction->held() : 0);
+  }
 };
 
 /// Each is called once; what the message does not have is not put. The transaction is there.

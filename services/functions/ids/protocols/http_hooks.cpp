@@ -77,14 +77,22 @@ int HttpParser::Hooks::request_line(htp_tx_t* tx) {
     exchange.is_connect = tx->request_method_number == HTP_M_CONNECT;
     exchange.is_http_0_9 = tx->is_protocol_0_9 != 0;
     if (exchange.is_http_0_9) parser.is_http_0_9_ = true;
+    count_line(bstr_len(tx->request_line), exchange);
     if (exchange.transaction == nullptr || exchange.is_dangling) return;
     put_request_line(*tx, exchange);
     exchange.has_news[0] = true;
   });
 }
 
+/// libhtp keeps a line as it came, its parts, and what it has made of them.
+void HttpParser::Hooks::count_line(std::size_t bytes, HttpExchange& exchange) {
+  constexpr std::size_t kCopies = 3, kLine = 256;
+  exchange.head_bytes += kLine + kCopies * bytes;
+}
+
 void HttpParser::Hooks::add_header_data(const htp_tx_data_t& data, HttpExchange& exchange,
                                         std::uint8_t direction) {
+  count_line(data.len, exchange);
   if (exchange.transaction == nullptr || exchange.has_headers[direction]) return;
   exchange.raw_headers[direction].append(text_of(data));
 }
@@ -99,7 +107,8 @@ int HttpParser::Hooks::request_headers(htp_tx_t* tx) {
   return guard(tx, [&](HttpParser& parser, HttpExchange& exchange) {
     if (exchange.has_headers[0]) return;
     exchange.has_headers[0] = true;
-    parser.sides_[0].framing.begin_body(is_compressed(tx->request_content_encoding));
+    exchange.inflates[0] = is_compressed(tx->request_content_encoding);
+    parser.sides_[0].framing.begin_body(exchange.inflates[0]);
     if (exchange.is_connect && exchange.is_finished[1]) parser.leave_connect(exchange);
     if (exchange.transaction == nullptr || exchange.is_dangling) return;
     put_request_headers(*tx, exchange);
@@ -183,7 +192,8 @@ int HttpParser::Hooks::response_headers(htp_tx_t* tx) {
   return guard(tx, [&](HttpParser& parser, HttpExchange& exchange) {
     if (exchange.has_headers[1]) return;
     exchange.has_headers[1] = true;
-    parser.sides_[1].framing.begin_body(is_compressed(tx->response_content_encoding_processing));
+    exchange.inflates[1] = is_compressed(tx->response_content_encoding_processing);
+    parser.sides_[1].framing.begin_body(exchange.inflates[1]);
     if (exchange.transaction == nullptr) return;
     put_response_headers(*tx, exchange);
     exchange.has_news[1] = true;

@@ -27,6 +27,7 @@ struct HttpParser::Hooks {
  private:
   template <typename Work>
   static int guard(htp_tx_t* tx, Work work) noexcept;
+  static void count_line(std::size_t bytes, HttpExchange& exchange);
   static void add_header_data(const htp_tx_data_t& data, HttpExchange& exchange,
                               std::uint8_t direction);
   static bool pays(std::uint64_t body_bytes, HttpParser& parser, HttpExchange& exchange,

@@ -34,6 +34,8 @@ class MultipartReader {
   void read(std::string_view bytes, FileSink& sink);
   /// The body ends: so does a file that has no boundary behind it.
   void end(FileSink& sink);
+  /// Bytes of memory that it keeps beside itself.
+  std::size_t held() const noexcept { return mark_.capacity() + held_.capacity(); }
 
  private:
   enum class At { kOutside, kHeader, kFile };

@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint32_t kRenewAfter = 256;
 /// Requests without a response, of which nothing but that is known, for each that is kept.
 constexpr std::size_t kOutstandingPerKept = 16;
+/// Memory of libhtp: of a connection, and of a layer that inflates.
+constexpr std::size_t kConnectionBytes = 8u << 10, kInflateBytes = 64u << 10;
 constexpr std::string_view kMadeRequest = "GET / HTTP/1.1\r\n\r\n";
 constexpr char kFirstPrintable = ' ', kLastPrintable = '~';
 constexpr std::array<std::uint8_t, 2> kDirections = {0, 1};
@@ -45,6 +47,19 @@ void HttpParser::renew_connection() {
   connection_ = open_http_connection(Hooks::config_of(limits_.inflate_layers), this);
   since_renewal_ = 0;
   wants_renewal_ = false;
+}
+
+std::size_t HttpParser::held() const noexcept {
+  std::size_t bytes =
+      sizeof *this + kConnectionBytes + sides_[0].held.capacity() + sides_[1].held.capacity();
+  for (const HttpExchange& exchange : exchanges_) {
+    bytes += exchange.held();
+    for (const std::uint8_t direction : kDirections) {
+      const bool inflates = exchange.inflates[direction] && !exchange.is_finished[direction];
+      if (inflates) bytes += kInflateBytes * std::max(1u, limits_.inflate_layers);
+    }
+  }
+  return bytes;
 }
 
 void HttpParser::read(std::uint8_t direction, std::span<const std::byte> bytes,

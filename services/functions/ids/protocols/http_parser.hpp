@@ -38,6 +38,7 @@ class HttpParser final : public AppParser {
     return settled_[direction];
   }
   std::uint64_t transactions() const noexcept override { return transactions_; }
+  std::size_t held() const noexcept override;
   bool is_done() const noexcept override { return is_done_; }
   bool is_broken(std::uint8_t direction) const noexcept override {
     return sides_[direction].is_broken;

@@ -40,6 +40,13 @@ bool is_base64(char letter) noexcept {
 
 }  // namespace
 
+std::size_t MimeReader::held() const noexcept {
+  std::size_t bytes =
+      header_.capacity() + type_.capacity() + disposition_.capacity() + held_.capacity();
+  for (const std::string& one : boundaries_) bytes += sizeof one + one.capacity();
+  return bytes;
+}
+
 void MimeReader::read(std::string_view piece, bool begins, FileSink& sink) {
   if (begins && piece.starts_with(kDashes) && take_boundary(piece, sink)) return;
   if (at_ == At::kHeader) return read_header(piece, begins, sink);

@@ -22,6 +22,9 @@ class MimeReader {
   /// The mail ends.
   void end(FileSink& sink);
 
+  /// Bytes of memory that it keeps beside itself.
+  std::size_t held() const noexcept;
+
   static constexpr std::size_t kPieceBytesMin = 512;
 
  private:

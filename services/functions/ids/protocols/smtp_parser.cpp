@@ -39,6 +39,11 @@ bool is_command(std::string_view line, std::string_view name) noexcept {
 
 }  // namespace
 
+std::size_t SmtpParser::held() const noexcept {
+  return sizeof *this + helo_.capacity() + line_.bytes.capacity() + aside_.bytes.capacity() +
+         mime_.held() + (mail_ == nullptr ? 0 : mail_->held());
+}
+
 void SmtpParser::read(std::uint8_t direction, std::span<const std::byte> bytes,
                       TransactionSink& sink) {
   Side& side = sides_[direction];

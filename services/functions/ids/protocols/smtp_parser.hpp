@@ -34,6 +34,7 @@ class SmtpParser final : public AppParser, private FileSink {
     return sides_[direction].settled;
   }
   std::uint64_t transactions() const noexcept override { return transactions_; }
+  std::size_t held() const noexcept override;
   bool is_done() const noexcept override { return is_done_; }
   bool is_broken(std::uint8_t /*direction*/) const noexcept override { return false; }
 

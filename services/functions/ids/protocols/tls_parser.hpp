@@ -30,6 +30,10 @@ class TlsParser final : public AppParser {
     return is_done() ? sides_[direction].bytes : 0;
   }
   std::uint64_t transactions() const noexcept override { return is_done() ? 1 : 0; }
+  std::size_t held() const noexcept override {
+    return sizeof *this + transaction_.held() + sides_[0].message.capacity() +
+           sides_[1].message.capacity();
+  }
   bool is_done() const noexcept override { return sides_[0].is_through && sides_[1].is_through; }
   bool is_broken(std::uint8_t direction) const noexcept override {
     return sides_[direction].is_broken;

@@ -23,12 +23,7 @@ std::size_t place_of(std::uint8_t direction, RuleBuffer buffer) noexcept {
   return static_cast<std::size_t>(is_file ? RuleBuffer::kFileData : buffer);
 }
 
-void forget_seen_parts(std::vector<BufferPart>& parts) {
-  if (parts.size() < kSeenPartsMax) return;
-  std::erase_if(parts, [](const BufferPart& part) {
-    return part.is_complete && part.seen == part.bytes.size();
-  });
-}
+std::size_t held_by(const BufferPart& part) noexcept { return sizeof part + part.bytes.capacity(); }
 
 /// Of a value that gets `more` bytes. Dropping half of the limit at a time costs one copy of each
 /// byte; dropping only what is needed would move all bytes each time.
@@ -53,10 +48,12 @@ void Transaction::put(std::uint8_t direction, RuleBuffer buffer, std::string_vie
   const std::size_t place = place_of(direction, buffer);
   BufferPart& part = parts_[direction][place].emplace_back();
   if (!rooms_.empty() && bytes.size() > part.bytes.capacity()) {
+    text_bytes_ -= rooms_.back().capacity();
     part.bytes = std::move(rooms_.back());
     rooms_.pop_back();
   }
   part.bytes = bytes;
+  text_bytes_ += held_by(part);
   part.is_complete = true;
   used_[direction].set(place);
   news_[direction].set(place);
@@ -70,12 +67,14 @@ void Transaction::append(std::uint8_t direction, RuleBuffer buffer, std::string_
     forget_seen_parts(parts);
     parts.emplace_back();
     if (pool_ != nullptr) parts.back().bytes = pool_->take();
+    text_bytes_ += held_by(parts.back());
     used_[direction].set(place);
   }
   BufferPart& part = parts.back();
   const std::size_t skipped = bytes.size() > limit ? bytes.size() - limit : 0;
   const std::size_t kept = bytes.size() - skipped;
   const std::size_t gone = bytes_to_drop(part, kept, limit);
+  const std::size_t room = part.bytes.capacity();
   part.bytes.erase(0, gone);
   part.source = part.seen == gone + part.bytes.size() ? bytes.data() + skipped : nullptr;
   if (part.bytes.size() + kept > part.bytes.capacity()) {
@@ -83,6 +82,7 @@ void Transaction::append(std::uint8_t direction, RuleBuffer buffer, std::string_
     part.bytes.reserve(std::max(part.bytes.size() + kept, wanted));
   }
   part.bytes.append(bytes.substr(skipped));
+  text_bytes_ += part.bytes.capacity() - room;
   part.seen -= static_cast<std::uint32_t>(std::min<std::size_t>(part.seen, gone));
   part.base += gone + skipped;
   news_[direction].set(place);
@@ -104,10 +104,22 @@ void Transaction::complete(std::uint8_t direction) noexcept {
   complete_[direction] = true;
 }
 
+/// A value may take over the room of one that is gone.
+void Transaction::forget_seen_parts(std::vector<BufferPart>& parts) noexcept {
+  if (parts.size() < kSeenPartsMax) return;
+  for (const BufferPart& part : parts) text_bytes_ -= held_by(part);
+  std::erase_if(parts, [](const BufferPart& part) {
+    return part.is_complete && part.seen == part.bytes.size();
+  });
+  for (const BufferPart& part : parts) text_bytes_ += held_by(part);
+}
+
 void Transaction::keep_room(BufferPart& part) {
+  text_bytes_ -= held_by(part);
   if (part.bytes.capacity() > kRoomBytesMax) {
     if (pool_ != nullptr) pool_->give(std::move(part.bytes));
   } else if (part.bytes.capacity() > std::string().capacity() && rooms_.size() < kRoomsMax) {
+    text_bytes_ += part.bytes.capacity();
     rooms_.push_back(std::move(part.bytes));
   }
 }
@@ -143,6 +155,14 @@ void Transaction::renew(AppProtocol protocol, std::uint64_t number) noexcept {
   complete_ = {};
   body_bytes = {};
   is_logged = false;
+}
+
+std::size_t Transaction::held() const noexcept {
+  std::size_t bytes = sizeof *this + text_bytes_ + waiting.capacity() * sizeof(WaitingRule) +
+                      matched.capacity() * sizeof(std::uint32_t) + messages[0].capacity() +
+                      messages[1].capacity() + envelope.helo.capacity() + envelope.from.capacity();
+  for (const std::string& one : envelope.recipients) bytes += sizeof one + one.capacity();
+  return bytes;
 }
 
 std::vector<BufferPart>& Transaction::parts(std::uint8_t direction, RuleBuffer buffer) noexcept {

@@ -34,6 +34,9 @@ enum class AppProtocol : std::uint8_t {
 /// "http", as EVE's app_proto; "unknown", "failed".
 std::string_view name_of(AppProtocol protocol) noexcept;
 
+/// In place of a transaction's number: there is none.
+inline constexpr std::uint64_t kNoTransaction = UINT64_MAX;
+
 /// One value of a buffer. Bytes that a limit cuts off in front are counted in `base`.
 struct BufferPart {
   std::string bytes;
@@ -76,7 +79,8 @@ class Transaction {
       : protocol_(protocol), number_(number), pool_(pool) {}
 
   AppProtocol protocol() const noexcept { return protocol_; }
-  std::uint64_t number() const noexcept { return number_; }  ///< in its flow, from 0
+  /// In its flow, from 0; kNoTransaction.
+  std::uint64_t number() const noexcept { return number_; }
 
   /// One more value, which is complete.
   void put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes);
@@ -112,6 +116,9 @@ class Transaction {
   /// Behind recycle(): another one begins.
   void renew(AppProtocol protocol, std::uint64_t number) noexcept;
 
+  /// Bytes of memory that it keeps: values, their room, notes.
+  std::size_t held() const noexcept;
+
   // Detection's notes.
   std::vector<WaitingRule> waiting;
   std::vector<std::uint32_t> matched;  ///< signatures that have matched; ascending
@@ -124,12 +131,14 @@ class Transaction {
 
  private:
   void keep_room(BufferPart& part);
+  void forget_seen_parts(std::vector<BufferPart>& parts) noexcept;
 
   AppProtocol protocol_;
   std::uint64_t number_;
   TextPool* pool_;
   std::array<std::array<std::vector<BufferPart>, kRuleBufferCount>, 2> parts_;
   std::vector<std::string> rooms_;  ///< of values of those that were before
+  std::size_t text_bytes_ = 0;      ///< of all parts, with their room, and of rooms_
   /// A bit for each buffer.
   struct Buffers {
     std::uint64_t bits = 0;

@@ -25,6 +25,7 @@ class StatsTest : public ::testing::Test {
     plan_.functions[0].type = "flow";
     plan_.functions[0].counter_count = static_cast<std::uint32_t>(FlowCounter::kCount);
     plan_.reasons = {{"rule", ReasonCause::kPolicy, ""},
+                     {"too_costly", ReasonCause::kPolicy, ""},
                      {"stream_conflict", ReasonCause::kPolicy, ""},
                      {"stream_full", ReasonCause::kLoss, ""},
                      {"flow_table_full", ReasonCause::kLoss, ""}};
@@ -78,6 +79,7 @@ TEST_F(StatsTest, PacketsAreSummedOverLanes) {
   record.transmitted[1] = 50;
   drop(record, "malformed", 1);
   drop(record, "rule", 2);
+  drop(record, "too_costly", 20);
   drop(record, "stream_conflict", 3);
   drop(record, "stream_full", 4);
   drop(record, "flow_table_full", 5);
@@ -90,10 +92,10 @@ TEST_F(StatsTest, PacketsAreSummedOverLanes) {
             json({{"pkts", 207}, {"bytes", 12520}, {"invalid", 2}, {"avg_pkt_size", 60}}));
   EXPECT_EQ(stats["capture"], json({{"kernel_packets", 207}, {"kernel_drops", 7}}));
   EXPECT_EQ(stats["ips"]["accepted"], 140);
-  EXPECT_EQ(stats["ips"]["blocked"], 12) << "what is lost is not blocked";
+  EXPECT_EQ(stats["ips"]["blocked"], 52) << "what is lost is not blocked";
   EXPECT_EQ(stats["ips"]["drop_reason"], json({{"decode_error", 2},
                                                {"flow_memcap", 10},
-                                               {"rules", 4},
+                                               {"rules", 44},
                                                {"stream_error", 6},
                                                {"stream_memcap", 8}}));
 }

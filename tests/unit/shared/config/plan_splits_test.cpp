@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <string>
+
 #include "shared/config/plan_printer.hpp"
 #include "tests/unit/shared/config/topology_fixture.hpp"
 
@@ -46,6 +49,12 @@ TEST(PlanSplits, AMeasuredShareHasNoOtherLimitUnlessSaid) {
   EXPECT_EQ(split(", offload: auto, spill: 5").groups[2].spill, 5u);
   EXPECT_FALSE(is_balanced(split("").groups[2]));
   EXPECT_FALSE(is_balanced(split("", "g").groups[2]));
+  const auto groups_of = [](const std::string& keys) {
+    return nlohmann::json::parse(plan_json(split(keys)))["groups"];
+  };
+  EXPECT_EQ(groups_of(", offload: auto")[2]["offload"], "auto");
+  EXPECT_EQ(groups_of(", offload: 70")[2]["offload"], 70);
+  EXPECT_FALSE(groups_of(", offload: 70")[0].contains("offload"));
   EXPECT_NE(plan_text(plan).find("stand-in deep, which takes as many of the batches as both are "
                                  "measured to need"),
             std::string::npos);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <random>
 
@@ -18,7 +19,7 @@ FlowTuple cached_tuple(std::uint16_t number) {
 /// Beside a list in the order of the last look.
 TEST(FlowCache, TheOneThatWasAskedForLongestAgoMakesRoom) {
   constexpr std::size_t kFlows = 9;
-  FlowCache cache(kFlows);
+  FlowCache cache(kFlows, SIZE_MAX);
   std::deque<std::uint16_t> model;  // the youngest one first
   std::mt19937 random(5);
   for (int step = 0; step < 20'000; ++step) {
@@ -49,6 +50,66 @@ TEST(FlowCache, TheOneThatWasAskedForLongestAgoMakesRoom) {
       }
     }
   }
+}
+
+std::size_t room_of(const CachedFlow& flow) {
+  return flow.pending[0].capacity() * sizeof(PendingRule);
+}
+
+/// Beside a list in the order of the last look, with the bytes of each.
+TEST(FlowCache, OthersMakeRoomForBytes) {
+  constexpr std::size_t kBytes = 100'000;
+  struct Known {
+    std::uint16_t number;
+    std::size_t bytes;
+    bool is_full;
+  };
+  FlowCache cache(9, kBytes);
+  std::deque<Known> model;  // the youngest one first
+  std::mt19937 random(6);
+  std::uint64_t emptied = 0, replaced = 0;
+  for (int step = 0; step < 20'000; ++step) {
+    const auto number = static_cast<std::uint16_t>(random() % 14);
+    const FlowTuple tuple = cached_tuple(number);
+    const auto there = std::ranges::find(model, number, &Known::number);
+    const bool is_there = there != model.end();
+    const bool is_full = is_there && there->is_full;
+    if (is_there) model.erase(there);
+    if (random() % 10 == 0) {
+      cache.forget(tuple);
+      continue;
+    }
+    CachedFlow* flow = cache.find(tuple);
+    ASSERT_EQ(flow != nullptr, is_there);
+    ASSERT_EQ(flow != nullptr && flow->has_made_room, is_there && !is_full);
+    ASSERT_EQ(flow != nullptr && flow->id == number + 1u, is_full);
+    if (!is_full) {
+      flow = &cache.begin(tuple);
+      flow->id = number + 1u;
+    }
+    flow->pending[0].reserve(1 + random() % (random() % 50 == 0 ? 10'000 : 2'000));
+    model.push_front({number, room_of(*flow), true});
+    if (model.size() > 9) {
+      model.pop_back();
+      ++replaced;
+    }
+    cache.weigh(*flow);
+    const auto held = [&] {
+      std::size_t sum = 0;
+      for (const Known& one : model) sum += one.bytes;
+      return sum;
+    };
+    for (auto oldest = model.rbegin(); held() > kBytes; ++oldest) {
+      emptied += oldest->is_full ? 1 : 0;
+      oldest->is_full = false;
+      oldest->bytes = 0;
+    }
+    ASSERT_EQ(cache.held(), held());
+    ASSERT_EQ(cache.emptied(), emptied);
+    ASSERT_EQ(cache.replaced(), replaced);
+  }
+  EXPECT_GT(emptied, 1000u);
+  EXPECT_GT(replaced, 1000u);
 }
 
 }  // namespace

@@ -226,5 +226,115 @@ TEST_F(FlowWatchOpenings, AnIdsReadsDataOfASyn) {
   EXPECT_EQ(hits(StreamCounter::kUnread), 0u);
 }
 
+/// Connections that want more memory for their parsers than there is.
+class FlowWatchMemoryTest : public IdsStage {
+ protected:
+  static constexpr char kDropsPage[] =
+      "drop http any any -> any any (http.uri; content:\"/secret\"; sid:1;)\n";
+  static constexpr char kAlertsPage[] =
+      "alert http any any -> any any (http.uri; content:\"/secret\"; sid:1;)\n";
+  static constexpr char kPost[] = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n";
+
+  void begin_body(std::uint16_t port) {
+    open(port);
+    EXPECT_EQ(client(kPost, port), kPasses);
+    for (int i = 0; i < 60; ++i) {
+      EXPECT_EQ(client(std::string(1000, 'a'), port), kPasses);
+      EXPECT_EQ(server("", port), kPasses);
+    }
+  }
+  void begin_others() {
+    for (std::uint16_t port = 40'001; port < 40'040; ++port) begin_body(port);
+    EXPECT_GT(hits(IdsCounter::kMadeRoom), 10u);
+    EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
+  }
+};
+
+TEST_F(FlowWatchMemoryTest, AParserThatMadeRoomIsMadeAnew) {
+  use(kDropsPage, {{"parser_mb", "1"}});
+  open();
+  EXPECT_EQ(client("GET /sec"), kPasses);
+  const auto sent = sent_;
+  begin_others();
+  sent_ = sent;
+  EXPECT_EQ(client("ret HTTP/1.1\r\n\r\n"), kByRule);
+  EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
+  EXPECT_EQ(hits(IdsCounter::kGivenUp), 0u);
+}
+
+TEST_F(FlowWatchMemoryTest, AConnectionThatCannotBeReadOnIsDropped) {
+  use(kDropsPage, {{"parser_mb", "1"}, {"history_kb", "1"}});
+  begin_body(40'000);
+  const auto sent = sent_;
+  begin_others();
+  sent_ = sent;
+  EXPECT_EQ(client("GET /secret HTTP/1.1\r\n\r\n"), kCostly);
+  EXPECT_EQ(client("GET /secret HTTP/1.1\r\n\r\n"), kByRule);
+  EXPECT_EQ(server("answer"), kByRule);
+  EXPECT_EQ(hits(IdsCounter::kLostParser), 1u);
+  EXPECT_EQ(hits(IdsCounter::kGivenUp), 1u);
+}
+
+TEST_F(FlowWatchMemoryTest, ItPassesWhereNothingMayBeDropped) {
+  for (const auto& [rules, mode] : {std::pair{kDropsPage, "ids"}, {kAlertsPage, "ips"}}) {
+    hits_.clear();
+    use(rules, {{"parser_mb", "1"}, {"history_kb", "1"}, {"mode", mode}});
+    begin_body(40'000);
+    const auto sent = sent_;
+    begin_others();
+    sent_ = sent;
+    EXPECT_EQ(client("GET /secret HTTP/1.1\r\n\r\n"), kPasses);
+    EXPECT_EQ(client("GET /secret HTTP/1.1\r\n\r\n"), kPasses);
+    EXPECT_EQ(hits(IdsCounter::kLostParser), 1u);
+    EXPECT_EQ(hits(IdsCounter::kGivenUp), 1u);
+  }
+}
+
+TEST_F(FlowWatchMemoryTest, OneThatWantsAllOfItIsMadeAnewEachTime) {
+  std::string requests;
+  for (int i = 0; i < 900; ++i) requests += "GET / HTTP/1.1\r\n\r\n";
+  use(kDropsPage, {{"parser_mb", "1"}, {"history_kb", "64"}});
+  open();
+  for (const int fate : client_in_pieces(requests, 1400)) EXPECT_EQ(fate, kPasses);
+  EXPECT_GT(hits(IdsCounter::kMadeRoom), 2u);
+  EXPECT_EQ(client("GET /sec"), kPasses);
+  EXPECT_EQ(client("ret HTTP/1.1\r\n\r\n"), kByRule);
+  EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
+}
+
+TEST_F(FlowWatchMemoryTest, MoreConnectionsThanItKnowsTakeTheOldest) {
+  use(kDropsPage, {{"history_kb", "1"}}, "20000");
+  begin_body(40'000);
+  const auto sent = sent_;
+  for (std::uint32_t i = 0; i < FlowWatch::kFlowsMax; ++i) {
+    const auto port = static_cast<std::uint16_t>(1000 + i);
+    open(port);
+    ASSERT_EQ(client("GET", port), kPasses);
+  }
+  EXPECT_EQ(hits(IdsCounter::kMadeRoom), 1u);
+  sent_ = sent;
+  EXPECT_EQ(client("GET /secret HTTP/1.1\r\n\r\n"), kCostly);
+  EXPECT_EQ(client("x"), kByRule);
+}
+
+/// The stream would begin with it, so what had been read of it is read once more.
+TEST_F(FlowWatchMemoryTest, WithoutRoomForItsStreamNoDataPass) {
+  use(kDropsPage, {{"streams", "1"}});
+  open();
+  EXPECT_EQ(send(segment(false, kAck, first_ + 5, kServer + 1, "ahead")), kPasses);
+  open(40'001);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(client("GET /secret HT", 40'001), kFull);
+  EXPECT_EQ(hits(StreamCounter::kNoRoom), 3u);
+  send(segment(true, kRst | kAck, kServer + 1, first_ + 1));
+  int fate = kFull;
+  for (int i = 0; i < 100 && fate == kFull; ++i) {
+    now_s_ += 10;
+    fate = client("GET /secret HT", 40'001);
+  }
+  EXPECT_EQ(fate, kPasses);
+  EXPECT_EQ(client("TP/1.1\r\nHost: a\r\n\r\n", 40'001), kByRule);
+  EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
+}
+
 }  // namespace
 }  // namespace millrace

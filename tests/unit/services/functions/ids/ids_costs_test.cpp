@@ -112,6 +112,24 @@ TEST_F(IdsCostsTest, WhatASourceHasComesBackWithTime) {
   EXPECT_EQ(hits(0), 1u);
 }
 
+TEST_F(IdsCostsTest, ALookOfTooManyStepsIsGivenUp) {
+  std::string text;
+  for (int i = 0; i < 700; ++i) text += "ab";
+  for (const bool drops : {true, false}) {
+    hits_.clear();
+    use(std::string(drops ? "drop" : "alert") +
+            " tcp any any -> any 80 (content:\"a\"; content:\"b\"; distance:0; pcre:\"/^c/R\"; "
+            "sid:1;)\n",
+        {{"history_kb", "64"}});
+    open();
+    int fate = kPasses;
+    for (int sent = 0; sent < 40 && fate == kPasses; ++sent) fate = client(text);
+    EXPECT_EQ(fate, drops ? kCostly : kPasses);
+    EXPECT_GT(hits(IdsCounter::kGivenUp), 0u);
+    EXPECT_EQ(client("what follows"), drops ? kByRule : kPasses);
+  }
+}
+
 TEST_F(IdsCostsTest, ADatagramThatCostsTooMuchIsDroppedByItself) {
   use("drop udp any any -> any any (content:\"aaaa\"; pcre:\"/[a-z]{1,60}[a-z]{1,50}\\d/\"; "
       "sid:1;)\n");

@@ -147,6 +147,22 @@ TEST_F(IdsLogTest, ADroppedSegmentThatComesAgainIsNotToldTwice) {
   ASSERT_EQ(told().size(), 1u) << "in other pieces it passes";
 }
 
+TEST_F(IdsLogTest, ADropForWantOfWorkIsToldWithoutARule) {
+  use("drop tcp any any -> any 80 (content:\"a\"; content:\"b\"; distance:0; pcre:\"/^c/R\"; "
+      "sid:1;)\n",
+      {{"log", "drop"}, {"history_kb", "64"}});
+  std::string text;
+  for (int i = 0; i < 700; ++i) text += "ab";
+  open();
+  int fate = kPasses;
+  for (int sent = 0; sent < 40 && fate == kPasses; ++sent) fate = client(text);
+  EXPECT_EQ(fate, kCostly);
+  const auto lines = told();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].record.drop.reason, EventDropReason::kRule);
+  EXPECT_EQ(lines[0].record.drop.gid, 0u);
+}
+
 TEST_F(IdsLogTest, ADropForWhatATunnelCarriesIsToldWithTheAddressesInIt) {
   use("drop udp any any -> any 53 (content:\"forbidden\"; sid:1;)\n", {{"log", "drop"}});
   const Frame inner = datagram(false, "forbidden");

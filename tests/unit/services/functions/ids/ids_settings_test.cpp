@@ -24,6 +24,7 @@ TEST(IdsSettings, HaveDefaults) {
   const IdsSettings read = ids_settings({{"rules", "a.rules"}});
   EXPECT_EQ(read.room.streams, 32'768u);
   EXPECT_EQ(read.room.memory_mb, 256u);
+  EXPECT_EQ(read.parser_mb, 256u);
   EXPECT_EQ(read.limits.history, 16u << 10);
   EXPECT_EQ(read.limits.window, 1u << 20);
   EXPECT_FALSE(read.limits.skips || read.limits.fast_open || read.only_watches || read.tells ||
@@ -41,6 +42,7 @@ TEST(IdsSettings, AreRead) {
                                          {"events", "true"},
                                          {"streams", "5"},
                                          {"memory_mb", "6"},
+                                         {"parser_mb", "12"},
                                          {"window_kb", "7"},
                                          {"depth_kb", "8"},
                                          {"history_kb", "9"},
@@ -60,6 +62,7 @@ TEST(IdsSettings, AreRead) {
   EXPECT_EQ(read.fragments, FragmentUse::kPass);
   EXPECT_EQ(read.room.streams, 5u);
   EXPECT_EQ(read.room.memory_mb, 6u);
+  EXPECT_EQ(read.parser_mb, 12u);
   EXPECT_EQ(read.limits.window, 7u << 10);
   EXPECT_EQ(read.limits.depth, 8u << 10);
   EXPECT_EQ(read.limits.history, 9u << 10);

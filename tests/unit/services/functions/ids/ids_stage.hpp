@@ -27,12 +27,12 @@ class IdsStage : public testing::Test {
   static constexpr int kPasses = -1, kByRule = 0, kConflict = 1, kFull = 2, kCostly = 3;
   static constexpr std::uint32_t kServer = 5000;  ///< its first number
 
-  /// `rules`: of a file; their counters are in the order in which they count.
-  void use(const std::string& rules, const Settings& more = {}) {
+  /// `rules`: of a file; their counters are in the order in which they count. `flows`: of `flow`.
+  void use(const std::string& rules, const Settings& more = {}, const std::string& flows = "100") {
     plan_ = PlanFunction{.name = "ids", .type = "ids", .settings = more};
     plan_.settings.emplace_back("rules", folder_.write("own.rules", rules));
     plan_.image = folder_.path("ids.image");
-    flow_plan_ = {.name = "flow", .type = "flow", .settings = {{"max", "100"}}};
+    flow_plan_ = {.name = "flow", .type = "flow", .settings = {{"max", flows}}};
     memory_.clear();
     memory_.emplace_back(flow_type().traits.lane_needs({.settings = flow_plan_.settings}));
     memory_.emplace_back(ids_type().traits.lane_needs({.settings = plan_.settings}));

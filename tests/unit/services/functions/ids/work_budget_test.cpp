@@ -31,7 +31,6 @@ std::uint32_t take_units(WorkBudget& budget, std::uint8_t source, std::uint64_t 
                        .now_ns = now_ns});
   std::uint32_t got = 0;
   while (got < wanted && budget.share().take(1)) ++got;
-  EXPECT_EQ(budget.share().has_run_out(), got < wanted);
   return got;
 }
 
@@ -40,7 +39,6 @@ TEST(WorkBudget, APacketHasAShareAndASourceHasMore) {
   EXPECT_EQ(take_units(budget, 1, 0, 1000), 96u);
   EXPECT_TRUE(budget.share().is_own_fault());
   EXPECT_EQ(take_units(budget, 1, 0, 1000), 96u);
-  EXPECT_TRUE(budget.share().has_run_out());
   EXPECT_EQ(take_units(budget, 1, 0, 1000), 64u);
   EXPECT_FALSE(budget.share().may_search());
   EXPECT_EQ(take_units(budget, 1, 0, 1), 0u);
@@ -86,13 +84,13 @@ TEST(WorkBudget, AShareTakesAllOrNothing) {
   WorkShare share;
   share.begin(10);
   EXPECT_FALSE(share.take(11));
-  EXPECT_TRUE(share.has_run_out());
+  EXPECT_TRUE(share.is_own_fault());
   EXPECT_TRUE(share.take(10));
   EXPECT_EQ(share.left(), 0u);
   share.lose_body();
   EXPECT_TRUE(share.has_lost_body());
   share.begin(1);
-  EXPECT_FALSE(share.has_run_out());
+  EXPECT_FALSE(share.is_own_fault());
   EXPECT_FALSE(share.has_lost_body());
 }
 
@@ -118,7 +116,6 @@ TEST(WorkBudget, APieceOfWorkCostsItsTimeWithinBounds) {
   EXPECT_EQ(share.overdraft(), 0u);
   EXPECT_EQ(cost(0, 30), 20u) << "no more than there are";
   EXPECT_EQ(share.overdraft(), 10u);
-  EXPECT_FALSE(share.has_run_out());
 }
 
 /// Takes a search of so many units; whether it was made.

@@ -166,7 +166,7 @@ TEST(Regex, ATextThatIsMadeForItTakesNoMoreThanItsShare) {
   EXPECT_EQ(found(costly, "x1 ab1"), RegexFound::kYes);
   const std::string of_a_packet = std::string(1'450, 'a') + "\nab1";
   EXPECT_EQ(found(costly, of_a_packet), RegexFound::kFailed);
-  EXPECT_TRUE(share.has_run_out());
+  EXPECT_EQ(share.left(), 0u);
   EXPECT_EQ(scratch.take_given_up(), 2u);
   share.begin(0, WorkShare::kUnitsMax);
   EXPECT_EQ(found(easy, "b1"), RegexFound::kFailed);
@@ -175,7 +175,25 @@ TEST(Regex, ATextThatIsMadeForItTakesNoMoreThanItsShare) {
   share.begin(WorkShare::kUnitsMax);
   EXPECT_EQ(found(costly, of_a_packet), RegexFound::kYes);
   EXPECT_EQ(scratch.take_given_up(), 0u);
-  EXPECT_FALSE(share.has_run_out());
+  EXPECT_GT(share.left(), 0u);
+}
+
+std::uint64_t clock_reads = 0;
+/// Each time later, by what a unit takes.
+std::uint64_t counting_clock() noexcept { return clock_reads++ * WorkShare::kNsOfUnit; }
+
+TEST(Regex, ThePiecesOfASearchFollowEachOtherByTheClock) {
+  constexpr std::uint32_t kPlenty = 10'000;
+  const Regex costly("[a-z]{1,60}[a-z]{1,50}\\d", 0);
+  const std::string text = std::string(20'000, 'a') + "\nab1";
+  WorkShare share(counting_clock);
+  RegexScratch scratch;
+  scratch.use(share);
+  share.begin(kPlenty);
+  EXPECT_EQ(costly.find({.bytes = std::as_bytes(std::span(text))}, scratch).found,
+            RegexFound::kYes);
+  EXPECT_GT(clock_reads, 20u);
+  EXPECT_EQ(kPlenty - share.left(), clock_reads - 1) << "one for each piece behind the first";
 }
 
 TEST(Regex, GroupsBeyondTheFirstDoNotHurt) {

@@ -42,6 +42,29 @@ TEST(TestWalk, FindsInWholeTextsWhatTryingEveryPlaceFinds) {
   EXPECT_GT(found, 20'000u);
 }
 
+/// Of many places of one content each is tried with the one behind.
+TEST(TestWalk, ALookThatTakesTooManyStepsIsGivenUp) {
+  const BufferTests buffer =
+      of_body({ContentMatch{.bytes = "a"}, ContentMatch{.bytes = "b", .distance = {{0}}},
+               PcreMatch{.expression = "^c", .relative = true}});
+  const BufferMatcher matcher(buffer);
+  WorkShare share;
+  MatcherScratch scratch;
+  scratch.use(share);
+  for (const int many : {20, 20'000}) {
+    std::string text;
+    for (int i = 0; i < many; ++i) text += "ab";
+    share.begin(WorkShare::kUnitsMax);
+    RuleVariables variables;
+    const Look look = matcher.look({.bytes = std::as_bytes(std::span(text)), .is_complete = true},
+                                   variables, scratch);
+    EXPECT_EQ(look.found, Found::kNo);
+    EXPECT_EQ(scratch.take_given_up(), many == 20 ? 0u : 1u);
+    EXPECT_EQ(share.is_own_fault(), many != 20);
+    EXPECT_EQ(share.left(), WorkShare::kUnitsMax);
+  }
+}
+
 /// One buffer that comes in pieces, as it is after each of them.
 struct Pieces {
   std::string whole;

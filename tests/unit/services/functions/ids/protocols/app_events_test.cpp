@@ -67,13 +67,14 @@ TEST(AppEvents, OfDnsAreToldWithTheirMessages) {
   flow.send(0, cut);
   EXPECT_EQ(events_in(flow.told, 2, 0), EventNames{"dns.malformed_data"});
   flow.send(0, dns_with_flags(4, true, 0));
-  EXPECT_EQ(events_in(flow.told, 3, 0), EventNames{"dns.not_a_request"});
+  EXPECT_EQ(events_in(flow.told, kNoTransaction, 0), EventNames{"dns.not_a_request"});
   flow.send(1, dns_with_flags(4, false, 0));
-  EXPECT_EQ(events_in(flow.told, 3, 1), EventNames{"dns.not_a_response"});
+  EXPECT_EQ(events_in(flow.told, kNoTransaction, 1), EventNames{"dns.not_a_response"});
   flow.send(1, "short");
-  EXPECT_EQ(events_in(flow.told, 3, 1), EventNames{"dns.malformed_data"});
+  EXPECT_EQ(events_in(flow.told, kNoTransaction, 1), EventNames{"dns.malformed_data"});
   flow.send(1, dns_with_flags(99, true, 0x0040));
-  EXPECT_EQ(events_in(flow.told, 3, 1), EventNames{"dns.z_flag_set"}) << "nothing was asked";
+  EXPECT_EQ(events_in(flow.told, kNoTransaction, 1), EventNames{"dns.z_flag_set"})
+      << "nothing was asked";
 }
 
 TEST(AppEvents, OfDnsAreLeftOutWhereNoRuleAsks) {

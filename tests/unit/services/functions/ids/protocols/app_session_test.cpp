@@ -3,6 +3,7 @@
 #include "services/functions/ids/protocols/app_session.hpp"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <random>
 
@@ -142,6 +143,51 @@ TEST(AppSession, DatagramsOfDnsAreTransactions) {
   AppSession anew({}, AppProtocol::kDns, session.transactions());
   anew.read_datagram(0, app_bytes(dns_message(2, false, {dns_name({"b"})})), 53, told);
   EXPECT_EQ(told.record(1, 0).value(RuleBuffer::kDnsQuery), "b");
+}
+
+/// What sessions hold, each behind the same bytes, beside what the allocator has given for them.
+TEST(AppSession, WhatItHoldsIsAboutWhatIsAllocated) {
+  constexpr std::size_t kSessions = 200;
+  std::string headers = "GET / HTTP/1.1\r\n", requests;
+  for (int i = 0; i < 300; ++i) headers += "a" + std::to_string(i) + ":\r\n";
+  for (int i = 0; i < 100; ++i) requests += "GET /" + std::string(50, 'u') + " HTTP/1.1\r\n\r\n";
+  std::string queries;
+  for (std::uint16_t i = 0; i < 60; ++i) {
+    const std::string query = dns_message(i, false, {dns_name({"a", std::string(40, 'n')})});
+    queries += std::string(1, '\0') + static_cast<char>(query.size()) + query;
+  }
+  const std::string hello =
+      tls_record(22, tls_handshake(1, client_hello_body({1, 2}, tls_server_name("a.b"))));
+  const std::string gzip("\x1f\x8b\x08\0\0\0\0\0\0\3\x4b\x4c", 12);
+  const std::pair<std::uint16_t, std::string> cases[] = {
+      {80, "GET /" + std::string(9'000, 'u')},
+      {80, headers + "\r\n"},
+      {80, requests},
+      {80, "POST / HTTP/1.1\r\nContent-Length: 99999\r\n\r\n" + std::string(60'000, 'b')},
+      {80, "POST / HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: 99999\r\n\r\n" + gzip +
+               std::string(4'000, 'b')},
+      {53, queries},
+      {443, hello.substr(0, hello.size() - 1)},
+      {22, "SSH-2.0-" + std::string(200, 's')},
+      {25, "EHLO a\r\nMAIL FROM:<a@b>\r\nDATA\r\nA: b\r\n\r\n" + std::string(30'000, 'm')}};
+  for (const auto& [port, text] : cases) {
+    SCOPED_TRACE(text.substr(0, 40));
+    AppRecorder told;
+    AppSession first({});  // what all sessions share is there behind it
+    first.read(0, app_bytes(text), port, told);
+    const std::size_t before = mallinfo2().uordblks;
+    std::vector<std::unique_ptr<AppSession>> sessions;
+    std::size_t held = 0;
+    for (std::size_t i = 0; i < kSessions; ++i) {
+      sessions.push_back(std::make_unique<AppSession>(AppLimits{}));
+      sessions.back()->read(0, app_bytes(text), port, told);
+      held += sessions.back()->held();
+    }
+    const std::size_t allocated = mallinfo2().uordblks - before;
+    if (allocated == 0) GTEST_SKIP() << "another allocator: a sanitizer's";
+    EXPECT_GT(held, allocated / 2);
+    EXPECT_LT(held, allocated * 4);
+  }
 }
 
 TEST(AppSession, OtherDatagramsAreNone) {

@@ -101,7 +101,7 @@ TEST(HttpHooks, APageTakesNone) {
   share.begin(0);
   HttpRun http({.body_bytes = 1u << 20, .work = &share});
   http.request("GET / HTTP/1.1\r\n\r\n").response(deflated_answer(body));
-  EXPECT_FALSE(share.has_run_out());
+  EXPECT_FALSE(share.is_own_fault());
   EXPECT_FALSE(share.has_lost_body());
 }
 

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
+#include <string>
 
 namespace millrace {
 namespace {
@@ -126,6 +128,54 @@ TEST(Transaction, AppendKeepsTheLastBytes) {
         seen = whole.size();
       }
     }
+  }
+}
+
+/// Beside a sum over all values. Room that it keeps of others is bounded.
+TEST(Transaction, WhatItHoldsIsWhatItsValuesTake) {
+  constexpr std::size_t kRooms = 64u << 10;
+  std::mt19937 random(8);
+  TextPool pool;
+  Transaction transaction(AppProtocol::kHttp, 0, &pool);
+  for (int round = 0; round < 20'000; ++round) {
+    const auto direction = static_cast<std::uint8_t>(random() % 2);
+    const std::string text(random() % (random() % 20 == 0 ? 3000 : 40), 'x');
+    const std::array buffers = {RuleBuffer::kHttpUri, RuleBuffer::kHttpRequestBody,
+                                RuleBuffer::kFileData, RuleBuffer::kHttpResponseBody};
+    const RuleBuffer buffer = buffers[random() % buffers.size()];
+    switch (random() % 8) {
+      case 0:
+        transaction.taken(direction);
+        break;
+      case 1:
+        transaction.complete(direction, buffer);
+        break;
+      case 2:
+        if (random() % 20 == 0) transaction.forget_bodies(direction);
+        break;
+      case 3:
+        if (random() % 200 != 0) break;
+        transaction.recycle();
+        transaction.renew(AppProtocol::kHttp, 0);
+        break;
+      case 4:
+        transaction.put(direction, buffer, text);
+        break;
+      default:
+        transaction.append(direction, buffer, text, 10'000);
+    }
+    std::size_t sum = sizeof transaction;
+    for (std::size_t place = 0; place < kRuleBufferCount; ++place) {
+      for (std::uint8_t of = 0; of < 2; ++of) {
+        const auto one = static_cast<RuleBuffer>(place);
+        if (of == 1 && one == RuleBuffer::kHttpResponseBody) continue;  // kFileData
+        for (const BufferPart& part : transaction.parts(of, one)) {
+          sum += sizeof part + part.bytes.capacity();
+        }
+      }
+    }
+    ASSERT_GE(transaction.held(), sum);
+    ASSERT_LE(transaction.held(), sum + kRooms);
   }
 }
 
