@@ -36,17 +36,28 @@ constexpr std::uint32_t count_ones(std::uint64_t bits) noexcept {
 #endif
 }
 
+/// How a look-up reads a word of a table, unless it is told.
+struct PlainLoad {
+  template <typename Word>
+  constexpr Word operator()(const Word& word) const noexcept {
+    return word;
+  }
+};
+
 struct alignas(64) Ipv6Node {
   std::uint64_t starts[4];                  ///< bit b: a run starts at byte b; that of 0 is set
   std::uint8_t before[4];                   ///< runs that start in the words before
   std::uint32_t more;                       ///< 0, or place of the first run's entry in `runs`
   std::uint32_t entries[kIpv6NodeEntries];  ///< of the runs, unless `more`
 
-  constexpr std::uint32_t entry(std::uint32_t byte, const std::uint32_t* runs) const noexcept {
+  template <typename Load = PlainLoad>
+  constexpr std::uint32_t entry(std::uint32_t byte, const std::uint32_t* runs,
+                                const Load& load = {}) const noexcept {
     const std::uint64_t up_to_byte = ~std::uint64_t{0} >> (63 - byte % 64);
-    const std::uint32_t run =
-        before[byte / 64] + count_ones(starts[byte / 64] & up_to_byte) - std::uint32_t{1};
-    return more == 0 ? entries[run] : runs[more + run];
+    const std::uint32_t run = load(before[byte / 64]) +
+                              count_ones(load(starts[byte / 64]) & up_to_byte) - std::uint32_t{1};
+    const std::uint32_t first = load(more);
+    return first == 0 ? load(entries[run]) : load(runs[first + run]);
   }
 };
 static_assert(sizeof(Ipv6Node) == 64);
@@ -71,11 +82,12 @@ struct Ipv6Routes {
 
   constexpr bool present() const noexcept { return table24 != nullptr; }
 
-  /// Next hop of `address`.
-  constexpr std::uint32_t look_up(Ipv6Address address) const noexcept {
-    std::uint32_t entry = table24[address.high >> 40];
+  /// Next hop of `address`. `load` reads a word.
+  template <typename Load = PlainLoad>
+  constexpr std::uint32_t look_up(Ipv6Address address, const Load& load = {}) const noexcept {
+    std::uint32_t entry = load(table24[address.high >> 40]);
     for (std::uint32_t at = 3; (entry & kIpv6NodeFlag) != 0; ++at) {
-      entry = nodes[entry & ~kIpv6NodeFlag].entry(address.byte(at), runs);
+      entry = nodes[entry & ~kIpv6NodeFlag].entry(address.byte(at), runs, load);
     }
     return hop_of(entry);
   }

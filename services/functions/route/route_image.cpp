@@ -26,7 +26,8 @@ void check_counts(const RouteHeader& header) {
       header.block_count > kBlockCountMax || header.member_count > kMemberCountMax ||
       header.ipv6_own_count > kOwnAddressMax || header.ipv6_node_count > kIpv6NodeCountMax ||
       header.ipv6_run_count > kIpv6RunCountMax || header.ipv6_first_chunk > header.ipv6_run_count ||
-      header.fixed_count > kPrefixCountMax) {
+      header.fixed_count > kPrefixCountMax || header.journal_count > kJournalCountMax ||
+      (header.journal_count & (header.journal_count - 1)) != 0) {
     throw Error("route image: a count above its limit");
   }
 }
@@ -106,8 +107,11 @@ RouteHeader lay_out_route_image(RouteHeader header, std::uint64_t& bytes) {
   header.ports_at = header.own_at + align_up(header.own_count * sizeof(std::uint32_t), 8);
   header.hops_at = header.ports_at + std::uint64_t{header.port_count} * kPortNameBytes;
   header.members_at = header.hops_at + header.hop_count * sizeof(RouteHop);
+  header.journal_at =
+      align_up(header.members_at + header.member_count * sizeof(RouteMember), alignof(RouteLive));
   header.table24_at =
-      align_up(header.members_at + header.member_count * sizeof(RouteMember), kImagePageBytes);
+      align_up(header.journal_at + std::uint64_t{header.journal_count} * sizeof(LiveRecord),
+               kImagePageBytes);
   header.blocks_at = header.table24_at + kTable24Entries * sizeof(std::uint32_t);
   bytes =
       header.blocks_at + std::uint64_t{header.block_count} * kBlockEntries * sizeof(std::uint32_t);
@@ -160,6 +164,7 @@ RouteTable view_route_image(std::span<const std::byte> image) {
   table.ports = part<std::array<char, kPortNameBytes>>(image, header.ports_at, header.port_count);
   table.ipv6 = view_ipv6(image, header);
   table.fixed = part<FixedRoute>(image, header.fixed_at, header.fixed_count);
+  table.journal = part<LiveRecord>(image, header.journal_at, header.journal_count);
   check_hops(table);
   return table;
 }

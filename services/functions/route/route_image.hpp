@@ -21,8 +21,8 @@
 /// next hop, or, with kBlockFlag, a block of 256 entries of which the last 8 bits choose one.
 ///
 ///     ImageHeader | RouteHeader | RouteLive | own addresses | port names | next hops
-///       | members of groups | table 24 | blocks | IPv6: table 24 | nodes | runs | own addresses
-///       | fixed routes
+///       | members of groups | journal | table 24 | blocks | IPv6: table 24 | nodes | runs
+///       | own addresses | fixed routes
 ///
 /// What is of IPv6 (ipv6_trie.hpp) is there when the table has an IPv6 route.
 ///
@@ -80,10 +80,11 @@ struct RouteHeader {
   std::uint32_t ipv6_first_chunk;
   std::uint64_t members_at;
   std::uint64_t fixed_at;
-  std::uint32_t fixed_count;  ///< of a live image: routes that the kernel does not say
-  std::uint32_t padding;      ///< 0
+  std::uint32_t fixed_count;    ///< of a live image: routes that the kernel does not say
+  std::uint32_t journal_count;  ///< of a live image that devices copy: a power of two; 0: none does
+  std::uint64_t journal_at;
 };
-static_assert(sizeof(RouteHeader) == 144 && alignof(RouteHeader) == 8);
+static_assert(sizeof(RouteHeader) == 152 && alignof(RouteHeader) == 8);
 static_assert(offsetof(RouteHeader, own_count) == 0 && offsetof(RouteHeader, port_count) == 4);
 static_assert(offsetof(RouteHeader, hop_count) == 8 && offsetof(RouteHeader, block_count) == 12);
 static_assert(offsetof(RouteHeader, own_at) == 16 && offsetof(RouteHeader, ports_at) == 24);
@@ -101,6 +102,8 @@ static_assert(offsetof(RouteHeader, member_count) == 112);
 static_assert(offsetof(RouteHeader, ipv6_first_chunk) == 116);
 static_assert(offsetof(RouteHeader, members_at) == 120);
 static_assert(offsetof(RouteHeader, fixed_at) == 128 && offsetof(RouteHeader, fixed_count) == 136);
+static_assert(offsetof(RouteHeader, journal_count) == 140);
+static_assert(offsetof(RouteHeader, journal_at) == 144);
 
 /// Which route a prefix has where several things say one: the first of these.
 enum class RouteLayer : std::uint8_t {
@@ -134,21 +137,40 @@ struct alignas(64) RouteLive {
   std::uint64_t dump_count;        ///< times that all of the kernel's routes were read
   std::uint64_t lost_count;        ///< times that the kernel had no room for a notification
   std::uint64_t spare[2];
+  // A line of their own, as workers look at the other one for each batch.
+  std::uint64_t journal_end;   ///< records that were ever written: number n at n % journal_count
+  std::uint64_t writer_count;  ///< writers that there were: one that died may have noted too little
+  std::uint64_t spare_too[6];
 };
-static_assert(sizeof(RouteLive) == 64);
+static_assert(sizeof(RouteLive) == 128);
 static_assert(offsetof(RouteLive, default_hop) == 0 && offsetof(RouteLive, ipv6_default_hop) == 4);
 static_assert(offsetof(RouteLive, hops_used) == 8);
 static_assert(offsetof(RouteLive, wants_rebuild) == 12 && offsetof(RouteLive, route_count) == 16);
 static_assert(offsetof(RouteLive, change_count) == 24 && offsetof(RouteLive, dump_count) == 32);
 static_assert(offsetof(RouteLive, lost_count) == 40);
+static_assert(offsetof(RouteLive, journal_end) == 64 && offsetof(RouteLive, writer_count) == 72);
 inline constexpr std::uint64_t kRouteLiveAt = 256;
 static_assert(kRouteLiveAt >= sizeof(ImageHeader) + sizeof(RouteHeader));
 
+/// A change of one word behind the journal, or of none: a grace.
+struct LiveRecord {
+  std::uint32_t place;  ///< in words from the start of the image, with kRecordLeads; kRecordGrace
+  std::uint32_t value;
+};
+static_assert(sizeof(LiveRecord) == 8);
+/// The word leads to a piece: what was noted before has to be there first.
+inline constexpr std::uint32_t kRecordLeads = 1u << 31;
+/// Pieces that the table had let go of before are written anew from here on.
+inline constexpr std::uint32_t kRecordGrace = UINT32_MAX;
+inline constexpr std::uint32_t kJournalCountMax = 1u << 24;
+
 inline constexpr ImageKind kRouteImage = {"route",
-                                          fnv1a({5,
+                                          fnv1a({6,
                                                  sizeof(RouteHeader),
                                                  sizeof(RouteLive),
                                                  sizeof(FixedRoute),
+                                                 sizeof(LiveRecord),
+                                                 offsetof(RouteHeader, journal_at),
                                                  sizeof(RouteHop),
                                                  offsetof(RouteHop, port),
                                                  offsetof(RouteHop, kind),
@@ -185,13 +207,15 @@ struct RouteTable {
   Ipv6Routes ipv6;
   std::span<const FixedRoute> fixed;
   const RouteLive* live = nullptr;  ///< of a mapped image never null
+  std::span<const LiveRecord> journal;
 
-  /// Next hop of `address`.
-  constexpr std::uint32_t look_up(std::uint32_t address) const noexcept {
-    const std::uint32_t entry = table24[address >> 8];
+  /// Next hop of `address`. `load` reads a word.
+  template <typename Load = PlainLoad>
+  constexpr std::uint32_t look_up(std::uint32_t address, const Load& load = {}) const noexcept {
+    const std::uint32_t entry = load(table24[address >> 8]);
     if ((entry & kBlockFlag) == 0) [[likely]]
       return entry;
-    return blocks[(entry & ~kBlockFlag) * kBlockEntries + (address & 255)];
+    return load(blocks[(entry & ~kBlockFlag) * kBlockEntries + (address & 255)]);
   }
 };
 

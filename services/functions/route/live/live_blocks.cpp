@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <array>
 
-#include "services/functions/route/live/store_live.hpp"
-
 namespace millrace {
 
-LiveBlocks::LiveBlocks(std::span<std::uint32_t> entries)
+LiveBlocks::LiveBlocks(std::span<std::uint32_t> entries, LiveJournal& journal)
     : entries_(entries),
+      journal_(journal),
       pool_(static_cast<std::uint32_t>(entries.size() / kBlockEntries)),
       kept_(pool_.count()) {}
 
@@ -45,7 +44,7 @@ std::uint32_t LiveBlocks::update(std::uint32_t now, std::span<const Ipv6Route> r
   if (block == LivePool::kNone) throw LiveTableFull("no block is left for prefixes beyond /24");
   const auto entries = entries_.subspan(std::size_t{block} * kBlockEntries, kBlockEntries);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i] != wanted[i]) store_live(entries[i], wanted[i]);
+    if (entries[i] != wanted[i]) journal_.store(entries[i], wanted[i]);
   }
   return kBlockFlag | block;
 }

@@ -12,6 +12,8 @@ namespace millrace {
 LiveRouteImage::LiveRouteImage(const std::string& path)
     : image_(path, kRouteImage), table_(view_route_image(image_.bytes())) {
   std::memcpy(&header_, image_.bytes().data() + sizeof(ImageHeader), sizeof header_);
+  journal_ = LiveJournal(words(0, image_.bytes().size() / sizeof(std::uint32_t)),
+                         {at<LiveRecord>(header_.journal_at), header_.journal_count}, live());
   for (const RouteHop& hop : hops()) {
     if (hop.kind != static_cast<std::uint8_t>(RouteHopKind::kGroup)) continue;
     members_used_ = std::max(members_used_, hop.first_member + hop.member_count);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "services/functions/route/hop_numbers.hpp"
+#include "services/functions/route/live/live_journal.hpp"
 #include "services/functions/route/route_image.hpp"
 
 namespace millrace {
@@ -31,6 +32,8 @@ class LiveRouteImage {
   std::span<std::uint32_t> ipv6_runs();
   std::uint32_t ipv6_first_chunk() const { return header_.ipv6_first_chunk; }
   RouteLive& live() { return *at<RouteLive>(kRouteLiveAt); }
+  /// By which all words of the tables are changed.
+  LiveJournal& journal() { return journal_; }
 
   /// Writes the next hops that are not there yet, and says then that they are. False when there is
   /// no room for them.
@@ -49,6 +52,7 @@ class LiveRouteImage {
   RouteTable table_;
   RouteHeader header_;
   std::uint32_t members_used_ = 0;
+  LiveJournal journal_;
 };
 
 }  // namespace millrace

@@ -3,14 +3,14 @@
 #include "services/functions/route/live/live_nodes.hpp"
 
 #include <algorithm>
-
-#include "services/functions/route/live/store_live.hpp"
+#include <bit>
 
 namespace millrace {
 namespace {
 
 constexpr std::uint32_t kRootBits = 24;
 constexpr std::uint32_t kNodeBits = 8;
+constexpr std::size_t kNodeWords = sizeof(Ipv6Node) / sizeof(std::uint32_t);
 constexpr std::size_t kNodesOfAChange = 16;  // one a level, and some
 
 bool is_node(std::uint32_t entry) { return (entry & kIpv6NodeFlag) != 0; }
@@ -18,10 +18,11 @@ bool is_node(std::uint32_t entry) { return (entry & kIpv6NodeFlag) != 0; }
 }  // namespace
 
 LiveNodes::LiveNodes(std::span<Ipv6Node> nodes, std::span<std::uint32_t> runs,
-                     std::uint32_t first_chunk)
+                     std::uint32_t first_chunk, LiveJournal& journal)
     : nodes_(nodes),
       runs_(runs),
       first_chunk_(first_chunk),
+      journal_(journal),
       node_pool_(static_cast<std::uint32_t>(nodes.size())),
       chunk_pool_(static_cast<std::uint32_t>((runs.size() - first_chunk) / kBlockEntries)),
       kept_nodes_(node_pool_.count()),
@@ -50,8 +51,9 @@ void LiveNodes::start() {
 }
 
 void LiveNodes::tend(ReaderGrace& grace) {
-  node_pool_.tend(grace);
-  chunk_pool_.tend(grace);
+  const bool frees_nodes = node_pool_.tend(grace);
+  const bool frees_chunks = chunk_pool_.tend(grace);
+  if (frees_nodes || frees_chunks) journal_.grace();
 }
 
 bool LiveNodes::has_room() const {
@@ -161,7 +163,7 @@ std::uint32_t LiveNodes::put(std::uint32_t now, const Entries& entries) {
     if (std::ranges::equal(node.starts, runs.starts)) {
       const auto words = words_of(node, runs.count);
       for (std::uint32_t run = 0; run < runs.count; ++run) {
-        if (words[run] != runs.entry[run]) store_live(words[run], runs.entry[run]);
+        if (words[run] != runs.entry[run]) journal_.store(words[run], runs.entry[run]);
       }
       return now;
     }
@@ -174,13 +176,24 @@ std::uint32_t LiveNodes::put(std::uint32_t now, const Entries& entries) {
     if (chunk == LivePool::kNone) throw LiveTableFull("no run is left for prefixes of IPv6");
     more = first_chunk_ + chunk * kBlockEntries;
   }
-  Ipv6Node& node = nodes_[number];
-  std::ranges::copy(runs.starts, node.starts);
-  std::ranges::copy(runs.before, node.before);
-  node.more = more;
-  std::ranges::copy(std::span(runs.entry).first(runs.count), words_of(node, runs.count).begin());
+  write_new(nodes_[number], runs, more);
   if (is_node(now)) retire(now & ~kIpv6NodeFlag);
   return kIpv6NodeFlag | number;
+}
+
+/// A node to which nothing leads yet.
+void LiveNodes::write_new(Ipv6Node& node, const Runs& runs, std::uint32_t more) {
+  const std::span entries = std::span(runs.entry).first(runs.count);
+  Ipv6Node wanted{};
+  std::ranges::copy(runs.starts, wanted.starts);
+  std::ranges::copy(runs.before, wanted.before);
+  wanted.more = more;
+  if (more == 0) std::ranges::copy(entries, wanted.entries);
+  const auto from = std::bit_cast<std::array<std::uint32_t, kNodeWords>>(wanted);
+  auto* const to = reinterpret_cast<std::uint32_t*>(&node);
+  for (std::size_t i = 0; i < from.size(); ++i) journal_.fill(to[i], from[i]);
+  if (more == 0) return;
+  for (std::size_t i = 0; i < entries.size(); ++i) journal_.fill(runs_[more + i], entries[i]);
 }
 
 /// Runs that do not lie in a chunk are lost until there is a new image.

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "services/functions/route/live/live_journal.hpp"
 #include "services/functions/route/live/live_leaves.hpp"
 #include "services/functions/route/route_image.hpp"
 
@@ -14,8 +15,9 @@ namespace millrace {
 /// its runs begin where they began; else a new one takes its place, and the nodes below it stay.
 class LiveNodes final : public LiveLeaves {
  public:
-  /// All nodes and runs of the image, borrowed; chunks of runs begin at `first_chunk`.
-  LiveNodes(std::span<Ipv6Node> nodes, std::span<std::uint32_t> runs, std::uint32_t first_chunk);
+  /// All nodes and runs of the image; chunks of runs begin at `first_chunk`. All is borrowed.
+  LiveNodes(std::span<Ipv6Node> nodes, std::span<std::uint32_t> runs, std::uint32_t first_chunk,
+            LiveJournal& journal);
 
   std::uint32_t update(std::uint32_t now, std::span<const Ipv6Route> routes,
                        std::uint32_t inherited, const Ipv6Route& changed) override;
@@ -44,6 +46,7 @@ class LiveNodes final : public LiveLeaves {
   void update_below(const Entries& before, std::span<const Ipv6Route> routes, std::uint32_t depth,
                     Bytes bytes, const Ipv6Route& changed, Entries& entries);
   std::uint32_t put(std::uint32_t now, const Entries& entries);
+  void write_new(Ipv6Node& node, const Runs& runs, std::uint32_t more);
   Entries entries_of(std::uint32_t entry) const;
   std::span<std::uint32_t> words_of(Ipv6Node& node, std::uint32_t count);
   bool in_chunk(const Ipv6Node& node) const { return node.more != 0 && node.more >= first_chunk_; }
@@ -56,6 +59,7 @@ class LiveNodes final : public LiveLeaves {
   std::span<Ipv6Node> nodes_;
   std::span<std::uint32_t> runs_;
   std::uint32_t first_chunk_;
+  LiveJournal& journal_;
   LivePool node_pool_, chunk_pool_;
   std::vector<bool> kept_nodes_, kept_chunks_;  ///< until start()
 };

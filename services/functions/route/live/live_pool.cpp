@@ -11,14 +11,16 @@ std::uint32_t LivePool::take() {
   return number;
 }
 
-void LivePool::tend(ReaderGrace& grace) {
-  if (!waiting_.empty() && grace.passed(moment_)) {
+bool LivePool::tend(ReaderGrace& grace) {
+  const bool frees = !waiting_.empty() && grace.passed(moment_);
+  if (frees) {
     free_.insert(free_.end(), waiting_.begin(), waiting_.end());
     waiting_.clear();
   }
-  if (!waiting_.empty() || retired_.empty()) return;
+  if (!waiting_.empty() || retired_.empty()) return frees;
   waiting_.swap(retired_);
   moment_ = grace.now();
+  return frees;
 }
 
 }  // namespace millrace

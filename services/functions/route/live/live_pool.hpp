@@ -6,17 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace millrace {
+#include "services/functions/reader_grace.hpp"
 
-/// Says when no reader of a live table can still see what the table has let go of.
-class ReaderGrace {
- public:
-  virtual ~ReaderGrace() = default;
-  /// What the table let go of until now is gone when passed() is true of this moment.
-  virtual std::uint64_t now() = 0;
-  /// Every reader has begun a turn after that moment, or has ended.
-  virtual bool passed(std::uint64_t moment) = 0;
-};
+namespace millrace {
 
 /// Numbers of equal pieces of a live image (blocks, nodes, chunks): which are free. A piece that
 /// the table has let go of is free again after a grace (epoch-based reclamation, Fraser: Practical
@@ -31,8 +23,8 @@ class LivePool {
   std::uint32_t take();
   /// The table leads there no more.
   void retire(std::uint32_t number) { retired_.push_back(number); }
-  /// Frees what has been retired long enough. To be called between changes.
-  void tend(ReaderGrace& grace);
+  /// Frees what has been retired long enough; true: some has been. To be called between changes.
+  bool tend(ReaderGrace& grace);
   std::size_t free_count() const { return free_.size(); }
   /// Pieces that wait for their grace.
   std::size_t waiting_count() const { return retired_.size() + waiting_.size(); }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "services/functions/route/live/store_live.hpp"
 #include "shared/base/check.hpp"
 
 namespace millrace {
@@ -19,8 +18,8 @@ auto order(const Ipv6Route& route) {
 
 }  // namespace
 
-LiveTable::LiveTable(std::span<std::uint32_t> table24, LiveLeaves& leaves)
-    : table24_(table24), leaves_(leaves), depth_(kRoots), has_long_(kRoots) {
+LiveTable::LiveTable(std::span<std::uint32_t> table24, LiveLeaves& leaves, LiveJournal& journal)
+    : table24_(table24), leaves_(leaves), journal_(journal), depth_(kRoots), has_long_(kRoots) {
   MILLRACE_CHECK(table24.size() == kRoots);
   for (const std::uint32_t entry : table24_) leaves_.keep(entry);
   leaves_.start();
@@ -68,7 +67,7 @@ void LiveTable::touch(std::uint32_t root, std::uint32_t inherited, const Ipv6Rou
   } else if (entry >> 31 != 0) {
     wanted = leaves_.update(entry, {}, inherited, changed);
   }
-  if (entry != wanted) store_live(entry, wanted);
+  if (entry != wanted) journal_.store(entry, wanted);
 }
 
 /// Gives the entries that `route` covers, and that no prefix longer than `under` does, the next hop

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "services/functions/route/ipv6_rib.hpp"
+#include "services/functions/route/live/live_journal.hpp"
 #include "services/functions/route/live/live_leaves.hpp"
 
 namespace millrace {
@@ -22,9 +23,9 @@ class LiveTable {
   static constexpr std::uint32_t kRootBits = 24;
   static constexpr std::uint32_t kRoots = 1u << kRootBits;
 
-  /// `table24`: the first level in the image; both borrowed. Finds out what of the leaves is in
+  /// `table24`: the first level in the image; all borrowed. Finds out what of the leaves is in
   /// use; the rest is free after a grace (LiveLeaves::tend). Nothing is written.
-  LiveTable(std::span<std::uint32_t> table24, LiveLeaves& leaves);
+  LiveTable(std::span<std::uint32_t> table24, LiveLeaves& leaves, LiveJournal& journal);
 
   /// Knows the prefix, and writes nothing. Of length 1 or more; each once.
   void load(const Ipv6Route& route);
@@ -55,6 +56,7 @@ class LiveTable {
 
   std::span<std::uint32_t> table24_;
   LiveLeaves& leaves_;
+  LiveJournal& journal_;
   std::size_t size_ = 0;
   std::array<Prefixes, kRootBits + 1> short_;  ///< by length, 1..24
   std::vector<std::uint8_t> depth_;            ///< of the longest of them over each entry

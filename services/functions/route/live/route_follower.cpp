@@ -33,12 +33,12 @@ RouteFollower::RouteFollower(const std::string& image, std::span<const PlanPort>
 }
 
 void RouteFollower::make_parts() {
-  ipv4_.leaves = std::make_unique<LiveBlocks>(image_.blocks());
-  ipv4_.table = std::make_unique<LiveTable>(image_.table24(), *ipv4_.leaves);
+  ipv4_.leaves = std::make_unique<LiveBlocks>(image_.blocks(), image_.journal());
+  ipv4_.table = std::make_unique<LiveTable>(image_.table24(), *ipv4_.leaves, image_.journal());
   if (!image_.has_ipv6()) return;
   ipv6_.leaves = std::make_unique<LiveNodes>(image_.ipv6_nodes(), image_.ipv6_runs(),
-                                             image_.ipv6_first_chunk());
-  ipv6_.table = std::make_unique<LiveTable>(image_.ipv6_table24(), *ipv6_.leaves);
+                                             image_.ipv6_first_chunk(), image_.journal());
+  ipv6_.table = std::make_unique<LiveTable>(image_.ipv6_table24(), *ipv6_.leaves, image_.journal());
 }
 
 PrefixKey RouteFollower::key_of(const RouteLine& line) {

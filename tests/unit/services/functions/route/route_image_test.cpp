@@ -51,6 +51,9 @@ TEST(RouteImage, PartsThatLieElsewhereAreRefused) {
   wrong.hop_count = kHopFirst;
   wrong.port_count = kPortCountMax + 1;
   EXPECT_THAT(error_of(wrong, bytes), HasSubstr("limit"));
+  wrong = right;
+  wrong.journal_count = 3;
+  EXPECT_THAT(error_of(wrong, bytes), HasSubstr("limit")) << "no power of two";
   auto* hops_at =
       reinterpret_cast<RouteHop*>(reinterpret_cast<std::byte*>(memory.data()) + right.hops_at);
   hops_at[2].port = 1;

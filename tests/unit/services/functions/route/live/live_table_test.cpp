@@ -23,7 +23,9 @@ struct Ipv4Memory {
   static constexpr bool kIsIpv6 = false;
   std::vector<std::uint32_t> table24 = std::vector<std::uint32_t>(LiveTable::kRoots);
   std::vector<std::uint32_t> blocks = std::vector<std::uint32_t>(512 * kBlockEntries);
-  std::unique_ptr<LiveLeaves> leaves() { return std::make_unique<LiveBlocks>(blocks); }
+  std::unique_ptr<LiveLeaves> leaves(LiveJournal& journal) {
+    return std::make_unique<LiveBlocks>(blocks, journal);
+  }
   std::uint32_t look_up(const Ipv6Address& address) const {
     RouteTable table;
     table.table24 = table24.data();
@@ -37,8 +39,8 @@ struct Ipv6Memory {
   std::vector<std::uint32_t> table24 = std::vector<std::uint32_t>(LiveTable::kRoots);
   std::vector<Ipv6Node> nodes = std::vector<Ipv6Node>(4096);
   std::vector<std::uint32_t> runs = std::vector<std::uint32_t>(kFirstChunk + 512 * kBlockEntries);
-  std::unique_ptr<LiveLeaves> leaves() {
-    return std::make_unique<LiveNodes>(nodes, runs, kFirstChunk);
+  std::unique_ptr<LiveLeaves> leaves(LiveJournal& journal) {
+    return std::make_unique<LiveNodes>(nodes, runs, kFirstChunk, journal);
   }
   std::uint32_t look_up(const Ipv6Address& address) const {
     const Ipv6Routes routes{.table24 = table24.data(), .nodes = nodes.data(), .runs = runs.data()};
@@ -57,8 +59,8 @@ class LiveTableTest : public testing::Test {
   /// Another writer, which knows all prefixes.
   void restart() {
     table_.reset();
-    leaves_ = memory_.leaves();
-    table_ = std::make_unique<LiveTable>(memory_.table24, *leaves_);
+    leaves_ = memory_.leaves(journal_);
+    table_ = std::make_unique<LiveTable>(memory_.table24, *leaves_, journal_);
     tend();
     for (const auto& [key, hop] : known_) {
       const auto [high, low, length] = key;
@@ -133,6 +135,7 @@ class LiveTableTest : public testing::Test {
   }
 
   Memory memory_;
+  LiveJournal journal_;  // of no image
   std::unique_ptr<LiveLeaves> leaves_;
   std::unique_ptr<LiveTable> table_;
   Known known_;
