@@ -9,6 +9,7 @@
 #include "shared/config/problem.hpp"
 #include "shared/config/topology.hpp"
 #include "shared/control/endpoint.hpp"
+#include "shared/control/run_state.hpp"
 
 /// `control:` of a topology: which clients may put questions to its supervisor by TCP. Noted for a
 /// supervisor that takes over, without any key:
@@ -16,13 +17,6 @@
 ///     <run dir>/control.remote   mode 0600; address, and names of the files with keys
 
 namespace millrace {
-
-struct RemoteControl {
-  std::string address;               ///< "tcp://ADDRESS:PORT"
-  std::string key;                   ///< file with the server's secret key
-  std::vector<std::string> clients;  ///< files with public keys
-  friend bool operator==(const RemoteControl&, const RemoteControl&) = default;
-};
 
 /// Nothing when the topology has none.
 std::optional<RemoteControl> remote_control_of(const Topology& topology);

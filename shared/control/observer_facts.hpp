@@ -24,6 +24,7 @@ struct TableFacts {
   std::uint64_t accepted = 0;    ///< rules, of the newest
   std::uint64_t refused = 0;
   bool is_new = true;  ///< another one than before; in no file
+  friend bool operator==(const TableFacts&, const TableFacts&) = default;
 };
 
 /// Enters a build of each function's table; `generation` is set here, one more than before when it
