@@ -209,7 +209,7 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, Keep
                        name.starts_with("telemetry.") || name.starts_with("events.") ||
                        name.starts_with("routes.") || name.starts_with("files.") ||
                        name.starts_with("waiting.") || name == "hub.ready" || name == "layout" ||
-                       name == "stopping" || name.starts_with("supervisor.posts");
+                       name == "stopping" || name.starts_with("supervisor.state");
     const bool recorded = name == "history" || name == "lost.pcapng" || name == "lost.1.pcapng";
     if (known || (recorded && keep != Keep::kRecord) || (name == "logs" && keep == Keep::kNothing))
       ours.push_back(entry.path());

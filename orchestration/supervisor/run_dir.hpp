@@ -17,7 +17,7 @@
 ///
 ///     <run dir>/plan.bin        the plan (shared/control/plan_file.hpp)
 ///     <run dir>/supervisor.lock locked while a supervisor lives; holds its pid
-///     <run dir>/supervisor.posts what it wants of each actor (post_notes.hpp)
+///     <run dir>/supervisor.state what it knows of the run (shared/control/run_state.hpp)
 ///     <run dir>/stopping        a supervisor ends the topology, or died over that
 ///     <run dir>/hub.ready       the hub has made segment and status file
 ///     <run dir>/waiting.N       a successor of actor N waits (shared/control/actor_process.hpp)

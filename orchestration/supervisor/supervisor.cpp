@@ -56,7 +56,8 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
       events_(options_.run_dir, options_.event),
       fleet_(plan_, {options_.folder, options_.run_dir, options_.limits},
              [this](Event event) { note(std::move(event)); }),
-      observers_(plan_, fleet_, options_.run_dir, run_words(),
+      state_(options_.run_dir),
+      observers_(plan_, fleet_, state_, options_.run_dir, run_words(),
                  [this](Event event) { note(std::move(event)); }),
       input_(plan_, fleet_, options_.run_dir,
              {.turn = [this](milliseconds timeout) { turn(timeout); },
@@ -203,9 +204,9 @@ void Supervisor::listen_by_tcp() {
 void Supervisor::take_over() {
   const std::vector<FoundProcess> found = processes_to_take_over(plan_, options_.run_dir);
   server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
-  const ConfigFacts& told = observers_.resume();
-  changes_->resume_counts({told.reloads_done, told.reloads_refused});
-  take_over_processes(plan_, fleet_, options_.run_dir, found);
+  observers_.resume();
+  changes_->resume_counts({state_.now().config.reloads_done, state_.now().config.reloads_refused});
+  take_over_processes(plan_, fleet_, state_.now().posts, found);
 }
 
 void Supervisor::adopt() {
@@ -214,6 +215,7 @@ void Supervisor::adopt() {
     throw Error("topology '" + plan_.name +
                 "' lost its supervisor while it started; end it: millrace down " + run_words());
   }
+  state_.resume();
   if (was_ready) fleet_.attach_status();
   take_over();
   if (!take_over_segment(plan_, fleet_, options_.run_dir)) {
@@ -237,6 +239,11 @@ void Supervisor::adopt() {
 }
 
 void Supervisor::adopt_to_stop() {
+  try {
+    state_.resume();
+  } catch (const Error& error) {  // what it says is not needed to stop
+    say(error.what());
+  }
   if (std::filesystem::exists(hub_ready_path(options_.run_dir))) fleet_.attach_status();
   take_over();
   phase_ = "running";

@@ -15,9 +15,6 @@ namespace {
 
 std::string tables_path(const std::string& run_dir) { return run_dir + "/telemetry.tables"; }
 std::string routes_path(const std::string& run_dir) { return run_dir + "/telemetry.routes"; }
-std::string wanted_path(const std::string& run_dir) { return run_dir + "/telemetry.wanted"; }
-
-std::string config_path(const std::string& run_dir) { return run_dir + "/telemetry.config"; }
 
 /// Readers take fields apart at spaces: a name is one field (sections.hpp, is_name()).
 bool is_one_word(const std::string& name) {
@@ -78,44 +75,6 @@ std::vector<RouteFacts> read_routes(const std::string& run_dir) {
     routes.push_back(one);
   }
   return routes;
-}
-
-void note_wanted(const std::string& run_dir, const std::vector<WantedWorkers>& wanted) {
-  std::ostringstream text;
-  for (const WantedWorkers& one : wanted) {
-    MILLRACE_CHECK(is_one_word(one.group));
-    text << one.group << ' ' << one.count << '\n';
-  }
-  write_text(wanted_path(run_dir), text.str());
-}
-
-void note_config(const std::string& run_dir, const ConfigFacts& facts) {
-  std::ostringstream text;
-  text << facts.generation << ' ' << (facts.hash.empty() ? "-" : facts.hash) << ' ' << facts.differs
-       << ' ' << facts.reloads_done << ' ' << facts.reloads_refused << ' ' << facts.control_refused
-       << ' ' << (facts.bypass ? std::to_string(*facts.bypass) : "-") << ' ' << facts.changed_ns
-       << ' ' << facts.failed_ns << '\n';
-  write_text(config_path(run_dir), text.str());
-}
-
-ConfigFacts read_config(const std::string& run_dir) {
-  std::ifstream file(config_path(run_dir));
-  ConfigFacts facts;
-  file >> facts.generation >> facts.hash >> facts.differs >> facts.reloads_done;
-  std::string bypass;
-  file >> facts.reloads_refused >> facts.control_refused >> bypass;
-  if (!(file >> facts.changed_ns >> facts.failed_ns)) return {};
-  if (bypass != "-") facts.bypass = bypass == "1";
-  if (facts.hash == "-") facts.hash.clear();
-  return facts;
-}
-
-std::vector<WantedWorkers> read_wanted(const std::string& run_dir) {
-  std::vector<WantedWorkers> wanted;
-  std::ifstream file(wanted_path(run_dir));
-  WantedWorkers one;
-  while (file >> one.group >> one.count) wanted.push_back(one);
-  return wanted;
 }
 
 }  // namespace millrace

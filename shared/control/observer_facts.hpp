@@ -12,9 +12,6 @@
 ///
 ///     <run dir>/telemetry.tables   what builders said, a line a function
 ///     <run dir>/telemetry.routes   how the kernel's routes are followed, a line a function
-///     <run dir>/telemetry.wanted   how many workers there should be, a line a group
-///     <run dir>/telemetry.config   which configuration is in use, what became of changes and of
-///                                what was no message, and the bypass
 
 namespace millrace {
 
@@ -55,11 +52,6 @@ struct WantedWorkers {
   friend bool operator==(const WantedWorkers&, const WantedWorkers&) = default;
 };
 
-/// Throws Error when the file cannot be written.
-void note_wanted(const std::string& run_dir, const std::vector<WantedWorkers>& wanted);
-/// As read_tables().
-std::vector<WantedWorkers> read_wanted(const std::string& run_dir);
-
 struct ConfigFacts {
   std::uint64_t generation = 0;  ///< 0: not known
   std::string hash;              ///< of the files that it was made from; empty: not known
@@ -71,10 +63,5 @@ struct ConfigFacts {
   std::uint64_t failed_ns = 0;        ///< when a change was refused last; 0: none was
   friend bool operator==(const ConfigFacts&, const ConfigFacts&) = default;
 };
-
-/// Throws Error when the file cannot be written.
-void note_config(const std::string& run_dir, const ConfigFacts& facts);
-/// Generation 0 when there is no such file, or it is cut short.
-ConfigFacts read_config(const std::string& run_dir);
 
 }  // namespace millrace

@@ -53,26 +53,5 @@ TEST(RouteFacts, AreReadAsWritten) {
   EXPECT_EQ(read_routes(run_dir.path("")), routes);
 }
 
-TEST(WantedWorkers, AreReadAsWritten) {
-  const test::TestFolder run_dir;
-  EXPECT_TRUE(read_wanted(run_dir.path("")).empty());
-  const std::vector<WantedWorkers> wanted = {{"front", 3}, {"gpu", 1}};
-  note_wanted(run_dir.path(""), wanted);
-  EXPECT_EQ(read_wanted(run_dir.path("")), wanted);
-}
-
-TEST(ConfigFacts, AreReadAsWritten) {
-  const test::TestFolder run_dir;
-  EXPECT_EQ(read_config(run_dir.path("")).generation, 0u);
-  const ConfigFacts facts{4, "0123", true, 5, 6, 7, true, 8, 9};
-  note_config(run_dir.path(""), facts);
-  EXPECT_EQ(read_config(run_dir.path("")), facts);
-  const ConfigFacts unknown{4, "", false, 5, 6, 7, std::nullopt};
-  note_config(run_dir.path(""), unknown);
-  EXPECT_EQ(read_config(run_dir.path("")), unknown);
-  std::ofstream(run_dir.path("telemetry.config")) << "4 0123 1";
-  EXPECT_EQ(read_config(run_dir.path("")).generation, 0u) << "cut short";
-}
-
 }  // namespace
 }  // namespace millrace
