@@ -67,7 +67,7 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
   lock_.emplace(options_.run_dir);
   history_.emplace(options_.run_dir);
   changes_.emplace(
-      plan_, fleet_, *history_,
+      plan_, fleet_, *history_, state_,
       Changes::Means{
           .folder = options_.folder,
           .run_dir = options_.run_dir,
@@ -142,7 +142,9 @@ void Supervisor::make_tables() {
   plan_.hash = hash_of_sources(plan_.sources);
   plan_.others.clear();  // of a plan that was saved in the middle of a change
   plan_.other_stages.clear();
-  for (const TableReport& report : build_tables(plan_, options_.folder, options_.run_dir)) {
+  const auto reports = build_tables(plan_, options_.folder, options_.run_dir);
+  note_tables(state_, reports);
+  for (const TableReport& report : reports) {
     say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
         std::to_string(report.refused) + " refused");
     for (const std::string& refusal : report.refusals) say("  " + refusal);

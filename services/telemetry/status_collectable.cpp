@@ -42,7 +42,7 @@ std::vector<prometheus::MetricFamily> StatusCollectable::Collect() const {
   const std::lock_guard lock(mutex_);
   const std::uint64_t began_ns = monotonic_ns();
   follow_plan();
-  const RunState state = state_in(run_dir_);
+  RunState state = state_in(run_dir_);
   const StatusSource source{plan_, status_};
   Families families;
   add_actor_counters(source, families);
@@ -59,13 +59,12 @@ std::vector<prometheus::MetricFamily> StatusCollectable::Collect() const {
   signatures_.add(source, families);
   add_flows(source, families);
   add_pools(source, families);
-  std::vector<TableFacts> tables = read_tables(run_dir_);
-  std::erase_if(tables, [&](const TableFacts& table) {
+  std::erase_if(state.tables, [&](const TableFacts& table) {
     const auto named = [&](const PlanFunction& one) { return one.name == table.function; };
     const auto at = std::ranges::find_if(plan_.functions, named);
     return at != plan_.functions.end() && at->gone;
   });
-  add_tables(tables, families);
+  add_tables(state.tables, families);
   add_routes(read_routes(run_dir_), families);
   add_gpus(source, nvml_.get(), families);
   families.add(Metric::kCollectDuration, {}, static_cast<double>(monotonic_ns() - began_ns) / 1e9);

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "shared/control/observer_facts.hpp"
-
 /// What the supervisor knows of a run beside its plan, in one file of the run directory: for the
 /// supervisor that takes over when this one is killed, for observers and for commands. The
 /// supervisor alone writes it (orchestration/supervisor/state_file.hpp):
@@ -28,6 +26,34 @@ struct PostState {
   std::uint32_t restarts = 0;
   std::string end;  ///< how the process that played it last ended; empty: none has
   friend bool operator==(const PostState&, const PostState&) = default;
+};
+
+/// Workers of a group that should run. "ingress" and "egress" are groups too.
+struct WantedWorkers {
+  std::string group;
+  std::uint32_t count = 0;
+  friend bool operator==(const WantedWorkers&, const WantedWorkers&) = default;
+};
+
+/// A build of a function's table.
+struct TableFacts {
+  std::string function;
+  std::uint64_t generation = 0;  ///< how many different ones there have been, one after the other
+  std::uint64_t accepted = 0;    ///< rules, of the newest
+  std::uint64_t refused = 0;
+  friend bool operator==(const TableFacts&, const TableFacts&) = default;
+};
+
+struct ConfigFacts {
+  std::uint64_t generation = 0;  ///< 0: not known
+  std::string hash;              ///< of the files that it was made from; empty: not known
+  bool differs = false;          ///< they say something else by now
+  std::uint64_t reloads_done = 0, reloads_refused = 0;
+  std::uint64_t control_refused = 0;  ///< what the supervisor was sent and could not read
+  std::optional<bool> bypass;         ///< whether it has the packets; nothing: there is none
+  std::uint64_t changed_ns = 0;       ///< system clock: when this configuration came into use
+  std::uint64_t failed_ns = 0;        ///< when a change was refused last; 0: none was
+  friend bool operator==(const ConfigFacts&, const ConfigFacts&) = default;
 };
 
 /// Until when the last change has to be confirmed, and to which generation it goes back otherwise.

@@ -60,10 +60,11 @@ class ChangesTest : public test::FleetFixture {
   }
 
   History history_{folder_ + "/run"};
+  StateFile state_{folder_ + "/run"};
   std::vector<ControlBody> said_;
   std::vector<std::string> kinds_;
   std::uint64_t last_id_ = 0;
-  Changes changes_{plan_, *fleet_, history_, means()};
+  Changes changes_{plan_, *fleet_, history_, state_, means()};
 };
 
 TEST_F(ChangesTest, WhatIsMadeIsTheNextGeneration) {

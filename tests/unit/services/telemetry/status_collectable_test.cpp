@@ -52,11 +52,11 @@ TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
   watched.status.port(0).up = 1;
   watched.status.port(0).bytes_per_second = 1;
   watched.status.actor_tally(5).backend = static_cast<std::uint64_t>(Backend::kCuda);
-  note_tables(run_dir.path(""), {{.function = "route", .accepted = 1}});
   note_routes(run_dir.path(""), {{.function = "route", .prefixes = 1}});
   save_run_state(
       run_dir.path(""),
       {.wanted = {{"front", 1}},
+       .tables = {{.function = "route", .accepted = 1}},
        .config = {
            .generation = 1, .hash = "0123", .bypass = false, .changed_ns = 1, .failed_ns = 1}});
   const StatusCollectable collectable(watched.plan, watched.status, run_dir.path(""),
