@@ -54,7 +54,8 @@ Changes::Changes(Plan& plan, Fleet& fleet, const History& history, StateFile& st
                [this] { return ShareWords(plan_); }}),
       upgrade_(plan, fleet,
                {means_.run_dir, means_.ask_drain, means_.is_ready, means_.forget_ready}),
-      guard_(history, means_.run_words, [this](const std::string& text) { note_failed(text); }),
+      guard_(history, state, means_.run_words,
+             [this](const std::string& text) { note_failed(text); }),
       autoscaling_(plan, fleet, scaling_),
       following_(plan, state, tables_, means_.note) {}
 

@@ -101,7 +101,7 @@ TEST_F(ChangesTest, OfWhatFailsHalfWayTheWayBackBegins) {
   EXPECT_THAT(last_error(), HasSubstr("front.1"));
   EXPECT_TRUE(changes_.guard().is_going_back());
   EXPECT_THAT(changes_.guard().way_back_text(), HasSubstr("as only half of a change was made"));
-  EXPECT_EQ(history_.deadline()->generation, 1u);
+  EXPECT_EQ(state_.now().deadline->generation, 1u);
   EXPECT_EQ(plan_.generation, 1u);
 }
 
