@@ -14,6 +14,7 @@
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
+#include "shared/control/run_state.hpp"
 
 namespace millrace {
 namespace {
@@ -26,7 +27,7 @@ void ask_to_end(const std::string& run_dir, pid_t supervisor) {
   try {
     ask_supervisor<OkReply>(run_dir, DownRequest{}, kDownAnswer);
   } catch (const Error&) {
-    if (SupervisorLock::holder(run_dir) == supervisor && !is_stopping(run_dir)) throw;
+    if (SupervisorLock::holder(run_dir) == supervisor && !load_run_state(run_dir).stopping) throw;
   }
 }
 

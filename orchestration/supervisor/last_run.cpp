@@ -25,7 +25,7 @@ LastRun::LastRun(const std::string& run_dir)
   lock_.emplace(folder());
   save_plan(load_plan(millrace::plan_path(run_dir)), plan_path());
   History(folder()).resume(run_dir);
-  if (const auto control = load_remote_control(run_dir)) save_remote_control(folder(), *control);
+  save_run_state(folder(), {.control = load_run_state(run_dir).control});
   if (const auto bypass = load_bypass(run_dir)) save_bypass(bypass_in(folder()), *bypass);
 }
 
@@ -35,7 +35,7 @@ LastRun::Folder::~Folder() {
 }
 
 std::optional<RemoteControl> remote_control_of_last_run(const std::string& folder) {
-  return load_remote_control(folder);
+  return load_run_state(folder).control;
 }
 
 std::optional<Bypass> bypass_of_last_run(const std::string& folder) {

@@ -16,7 +16,8 @@ namespace millrace {
 ///
 ///     <run dir>.PID.before/plan.bin.plan    its plan: `up` starts it again
 ///                          history/         see history.hpp
-///                          control.*        its `control:` and `bypass:`, which no plan has
+///                          supervisor.state its `control:`, which no plan has
+///                          control.bypass   its `bypass:`, likewise
 ///
 /// The folder goes with this object; of a restart that was killed, with the next start of any
 /// topology, like all without a holder of the lock.

@@ -18,7 +18,6 @@
 ///     <run dir>/plan.bin        the plan (shared/control/plan_file.hpp)
 ///     <run dir>/supervisor.lock locked while a supervisor lives; holds its pid
 ///     <run dir>/supervisor.state what it knows of the run (shared/control/run_state.hpp)
-///     <run dir>/stopping        a supervisor ends the topology, or died over that
 ///     <run dir>/hub.ready       the hub has made segment and status file
 ///     <run dir>/waiting.N       a successor of actor N waits (shared/control/actor_process.hpp)
 ///     <run dir>/telemetry.beat  that telemetry lives (shared/control/beat_file.hpp)
@@ -83,10 +82,6 @@ enum class Keep : std::uint8_t {
 /// images, sockets, plan, and what is not to be kept. No process may run; the caller holds the
 /// lock.
 void clean_run_dir(const std::string& run_dir, const std::string& topology, Keep keep);
-
-/// A supervisor has begun to end the topology here: from now on it may answer nothing any more.
-void note_stopping(const std::string& run_dir) noexcept;
-bool is_stopping(const std::string& run_dir);
 
 /// True when nothing is there but what Keep::kRecord keeps. It stays until the next start in it, or
 /// until `down` takes it away.

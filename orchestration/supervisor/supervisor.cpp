@@ -196,7 +196,7 @@ void Supervisor::start() {
 void Supervisor::listen_by_tcp() {
   if (!options_.control) return;
   allow_many_files();  // libzmq ends a process that strangers' connections leave none
-  save_remote_control(options_.run_dir, *options_.control);
+  state_.change([&](RunState& state) { state.control = options_.control; });
   const RemoteListen listen = remote_listen_of(*options_.control);
   const std::string address = server_->listen(listen);
   say("control: " + address + " for " + std::to_string(listen.clients.size()) + " keys");
@@ -226,13 +226,13 @@ void Supervisor::adopt() {
           .text = "no process hands the segment over: none can be started again; plan a restart"});
   }
   let_unwanted_drain(fleet_);
-  std::error_code none;  // one that died over stopping it is not followed
-  std::filesystem::remove(options_.run_dir + "/stopping", none);
+  // One that died over stopping it is not followed.
+  state_.keep([](RunState& state) { state.stopping = false; });
   const bool has_hub = fleet_.post_of(ActorKind::kHub).seat().child.has_value();
   phase_ = has_hub ? "running" : "degraded";
   changes_->resume();
   try {
-    options_.control = load_remote_control(options_.run_dir);
+    options_.control = state_.now().control;
     listen_by_tcp();
   } catch (const Error& error) {  // its traffic goes on all the same
     note({.severity = Severity::kError, .kind = "control_closed", .text = error.what()});
@@ -323,7 +323,7 @@ void Supervisor::stop() {
   ports_.reset();
   const bool ran = phase_ != "starting";
   phase_ = "stopping";
-  note_stopping(options_.run_dir);
+  state_.keep([](RunState& state) { state.stopping = true; });
   StopOrder order(plan_, fleet_,
                   {.turn = [this](milliseconds timeout) { turn(timeout); },
                    .say = [this](const std::string& what) { say(what); }});
