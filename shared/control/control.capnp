@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the processes of a topology say to each other, the plan that they all read, and the state of
-# a run. The C++ side is messages.hpp, shared/config/plan.hpp and run_state.hpp; only the codecs in
-# this folder see this file.
+# What the processes of a topology say to each other, and the plan that they all read. The C++ side
+# is messages.hpp and shared/config/plan.hpp; only the codecs in this folder see this file.
 #
 # New fields go to the end of their struct with the next number: older processes ignore them.
 @0xd1e2a4b86c9f7035;
@@ -360,56 +359,4 @@ struct Message {
     service @17 :Service;
     confirm @18 :Void;
   }
-}
-
-# ---- The state of a run (run_state.hpp says what each field means) ----
-
-struct PostState {
-  name @0 :Text;
-  wanted @1 :Bool;
-  restarts @2 :UInt32;
-  end @3 :Text;
-}
-
-struct TableFacts {
-  function @0 :Text;
-  generation @1 :UInt64;
-  accepted @2 :UInt64;
-  refused @3 :UInt64;
-}
-
-struct ConfigFacts {
-  generation @0 :UInt64;
-  hash @1 :Text;
-  differs @2 :Bool;
-  reloadsDone @3 :UInt64;
-  reloadsRefused @4 :UInt64;
-  controlRefused @5 :UInt64;
-  hasBypass @6 :Bool;
-  bypass @7 :Bool;
-  changedNs @8 :UInt64;
-  failedNs @9 :UInt64;
-}
-
-struct ConfirmDeadline {
-  timeNs @0 :UInt64;
-  generation @1 :UInt64;
-  boot @2 :Text;
-}
-
-struct RemoteControl {
-  address @0 :Text;
-  key @1 :Text;
-  clients @2 :List(Text);
-}
-
-struct RunState {
-  mark @0 :UInt32;
-  stopping @1 :Bool;
-  posts @2 :List(PostState);
-  wanted @3 :List(Scale);
-  tables @4 :List(TableFacts);
-  config @5 :ConfigFacts;
-  deadline @6 :ConfirmDeadline;
-  control @7 :RemoteControl;
 }

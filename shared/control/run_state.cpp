@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "shared/control/control.capnp.h"
+#include "shared/control/run_state.capnp.h"
 #include "shared/control/whole_file.hpp"
 #include "shared/control/wire.hpp"
 
@@ -56,7 +56,7 @@ void write_parts(const RunState& state, wire::RunState::Builder out) {
                item.setEnd(post.end);
              });
   write_list(state.wanted, out.initWanted(size_of(state.wanted)),
-             [](const WantedWorkers& one, wire::Scale::Builder item) {
+             [](const WantedWorkers& one, wire::WantedWorkers::Builder item) {
                item.setGroup(one.group);
                item.setCount(one.count);
              });
@@ -74,9 +74,10 @@ void read_parts(RunState& state, wire::RunState::Reader in) {
     return PostState{text(item.getName()), item.getWanted(), item.getRestarts(),
                      text(item.getEnd())};
   });
-  read_list(state.wanted, in.getWanted(), kItemsMax, "groups", [](wire::Scale::Reader item) {
-    return WantedWorkers{text(item.getGroup()), item.getCount()};
-  });
+  read_list(state.wanted, in.getWanted(), kItemsMax, "groups",
+            [](wire::WantedWorkers::Reader item) {
+              return WantedWorkers{text(item.getGroup()), item.getCount()};
+            });
   read_list(state.tables, in.getTables(), kItemsMax, "tables", [](wire::TableFacts::Reader item) {
     return TableFacts{text(item.getFunction()), item.getGeneration(), item.getAccepted(),
                       item.getRefused()};

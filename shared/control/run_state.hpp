@@ -13,7 +13,7 @@
 /// supervisor that takes over when this one is killed, for observers and for commands. The
 /// supervisor alone writes it (orchestration/supervisor/state_file.hpp):
 ///
-///     <run dir>/supervisor.state   `RunState` of control.capnp, mode 0600
+///     <run dir>/supervisor.state   `RunState` of run_state.capnp, mode 0600
 
 namespace millrace {
 
