@@ -24,6 +24,7 @@
 #include "shared/config/plan_diff.hpp"
 #include "shared/config/plan_settings.hpp"
 #include "shared/config/plan_sources.hpp"
+#include "shared/control/run_state.hpp"
 
 namespace millrace {
 namespace {

@@ -93,6 +93,7 @@ void Changes::confirm(const Received& request) {
 
 /// What of a change without an end is in use differs from what was.
 void Changes::resume() {
+  counts_ = {state_.now().config.reloads_done, state_.now().config.reloads_refused};
   if (guard_.resume(plan_.generation)) {
     std::vector<PlanEdition> halfway;
     for (const PlanEdition& other : plan_.others) {

@@ -67,7 +67,6 @@ class Changes {
     std::uint64_t done = 0, failed = 0;
   };
   const Counts& counts() const { return counts_; }
-  void resume_counts(Counts counts) { counts_ = counts; }
 
  private:
   struct Change {

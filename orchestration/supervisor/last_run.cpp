@@ -9,6 +9,7 @@
 #include "orchestration/supervisor/history.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
+#include "shared/control/run_state.hpp"
 
 namespace fs = std::filesystem;
 
@@ -32,10 +33,6 @@ LastRun::LastRun(const std::string& run_dir)
 LastRun::Folder::~Folder() {
   std::error_code error;
   fs::remove_all(path, error);
-}
-
-std::optional<RemoteControl> remote_control_of_last_run(const std::string& folder) {
-  return load_run_state(folder).control;
 }
 
 std::optional<Bypass> bypass_of_last_run(const std::string& folder) {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "orchestration/supervisor/bypass.hpp"
-#include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 
 namespace millrace {
@@ -42,8 +41,7 @@ class LastRun {
   std::optional<SupervisorLock> lock_;
 };
 
-/// What it was started with, of the folder of a LastRun.
-std::optional<RemoteControl> remote_control_of_last_run(const std::string& folder);
+/// What it was started with, of the folder of a LastRun; off.
 std::optional<Bypass> bypass_of_last_run(const std::string& folder);
 
 }  // namespace millrace

@@ -8,6 +8,15 @@
 
 namespace millrace {
 
+std::string StateFile::try_resume() {
+  try {
+    resume();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 void StateFile::write(const RunState& state) {
   if (state == written_) return;
   save_run_state(run_dir_, state);

@@ -18,6 +18,8 @@ class StateFile {
   /// Goes on with what the supervisor before this one has written. Throws Error as
   /// load_run_state().
   void resume() { state_ = written_ = load_run_state(run_dir_); }
+  /// Returns why that cannot be done, in the place of throwing; then the state is RunState{}.
+  std::string try_resume();
   const RunState& now() const { return state_; }
 
   /// Calls `edit(RunState&)`. The file says so when this returns. Throws Error when it cannot be

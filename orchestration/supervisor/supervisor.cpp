@@ -207,7 +207,6 @@ void Supervisor::take_over() {
   const std::vector<FoundProcess> found = processes_to_take_over(plan_, options_.run_dir);
   server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
   observers_.resume();
-  changes_->resume_counts({state_.now().config.reloads_done, state_.now().config.reloads_refused});
   take_over_processes(plan_, fleet_, state_.now().posts, found);
 }
 
@@ -241,11 +240,7 @@ void Supervisor::adopt() {
 }
 
 void Supervisor::adopt_to_stop() {
-  try {
-    state_.resume();
-  } catch (const Error& error) {  // what it says is not needed to stop
-    say(error.what());
-  }
+  say(state_.try_resume());  // what it says is not needed to stop
   if (std::filesystem::exists(hub_ready_path(options_.run_dir))) fleet_.attach_status();
   take_over();
   phase_ = "running";

@@ -10,6 +10,7 @@
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
+#include "shared/control/run_state.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {
@@ -58,7 +59,7 @@ TEST_F(LastRunTest, HasWhatNoPlanHas) {
                  {.stopping = true, .control = RemoteControl{"tcp://127.0.0.1:1", "k", {"c"}}});
   save_bypass(run_dir_, {.topology = "last", .command = {"/bin/true"}, .on = true});
   const LastRun last(run_dir_);
-  const auto control = remote_control_of_last_run(last.folder());
+  const auto control = load_run_state(last.folder()).control;
   ASSERT_TRUE(control);
   EXPECT_EQ(control->address, "tcp://127.0.0.1:1");
   EXPECT_FALSE(load_run_state(last.folder()).stopping) << "of the run that has ended";
@@ -70,7 +71,7 @@ TEST_F(LastRunTest, HasWhatNoPlanHas) {
 
 TEST_F(LastRunTest, MayHaveNeither) {
   const LastRun last(run_dir_);
-  EXPECT_FALSE(remote_control_of_last_run(last.folder()));
+  EXPECT_FALSE(load_run_state(last.folder()).control);
   EXPECT_FALSE(bypass_of_last_run(last.folder()));
 }
 

@@ -65,7 +65,13 @@ TEST(StateFile, WhatIsKeptIsToldOnceAndWrittenLater) {
 TEST(StateFile, ABrokenFileIsNotResumed) {
   const test::TestFolder run_dir;
   std::ofstream(run_state_path(run_dir.path(""))) << "front.0 up 1\n";
-  EXPECT_THROW(StateFile(run_dir.path("")).resume(), Error);
+  StateFile file(run_dir.path(""));
+  EXPECT_THROW(file.resume(), Error);
+  EXPECT_NE(file.try_resume().find(run_state_path(run_dir.path(""))), std::string::npos);
+  EXPECT_EQ(file.now(), RunState{});
+  file.keep(stop);
+  EXPECT_EQ(file.try_resume(), "") << "it is written anew";
+  EXPECT_TRUE(file.now().stopping);
 }
 
 }  // namespace

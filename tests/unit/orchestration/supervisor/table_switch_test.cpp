@@ -30,10 +30,6 @@ using testing::HasSubstr;
 /// A script builds; processes that do nothing are the actors, whose tallies the test writes.
 class TableSwitchTest : public testing::Test {
  protected:
-  static std::string new_folder() {
-    char pattern[] = "/tmp/millrace-switch-XXXXXX";
-    return ::mkdtemp(pattern);
-  }
   TableSwitchTest() {
     make_run_dir(run_dir_);
     plan_.functions = {{.name = "scan",
@@ -119,7 +115,8 @@ class TableSwitchTest : public testing::Test {
   }
 
   Plan plan_ = test::small_plan("switch-" + std::to_string(::getpid()));
-  std::string folder_ = new_folder(), run_dir_ = folder_ + "/run";
+  std::string folder_ = ::mkdtemp(std::string("/tmp/millrace-switch-XXXXXX").data());
+  std::string run_dir_ = folder_ + "/run";
   StateFile state_{run_dir_};
   Mapping memory_;
   StatusView view_;
