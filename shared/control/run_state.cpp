@@ -143,7 +143,11 @@ RunState load_run_state(const std::string& run_dir) {
     if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return {};
     throw;
   }
-  return while_doing(path, [&] { return decode_run_state(bytes); });
+  try {
+    return decode_run_state(bytes);
+  } catch (const Error& error) {
+    throw Error(path + ": " + error.what() + " (to go on without what it says: rm " + path + ")");
+  }
 }
 
 }  // namespace millrace

@@ -15,7 +15,9 @@ namespace millrace {
 namespace {
 
 using test::error_of;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 /// Every field has a value of its own.
 RunState filled_state() {
@@ -57,7 +59,7 @@ TEST(RunState, ABrokenFileIsRefusedWithItsPath) {
                                   std::string(64, '\0'), std::string("\0\0\0\0\1\0\0\0", 8)}) {
     std::ofstream(path, std::ios::binary) << text;
     const std::string error = error_of([&] { load_run_state(run_dir.path("")); });
-    EXPECT_THAT(error, HasSubstr(path));
+    EXPECT_THAT(error, AllOf(StartsWith(path + ": "), HasSubstr("rm " + path))) << error;
   }
   std::ofstream(path, std::ios::binary) << std::string(kStateBytesMax + 1, 'x');
   EXPECT_THAT(error_of([&] { load_run_state(run_dir.path("")); }), HasSubstr("longer than"));
