@@ -16,6 +16,7 @@
 #include "shared/base/run_words.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
+#include "shared/control/run_state.hpp"
 
 namespace millrace {
 namespace {
@@ -28,7 +29,7 @@ void ask_to_end(const std::string& run_dir, pid_t supervisor) {
   try {
     ask_supervisor<OkReply>(run_dir, DownRequest{}, kDownAnswer);
   } catch (const Error&) {
-    if (SupervisorLock::holder(run_dir) == supervisor && !is_stopping(run_dir)) throw;
+    if (SupervisorLock::holder(run_dir) == supervisor && !load_run_state(run_dir).stopping) throw;
   }
 }
 

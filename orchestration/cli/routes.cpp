@@ -19,7 +19,7 @@
 #include "services/functions/route/route_settings.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/say.hpp"
-#include "shared/control/observer_facts.hpp"
+#include "shared/control/run_state.hpp"
 #include "shared/layout/status_layout.hpp"
 
 namespace millrace {
@@ -53,7 +53,7 @@ std::vector<std::uint64_t> hits_by_hop(const Observed& observed, std::uint32_t f
 }
 
 void add_build(const std::string& run_dir, RouteLook& look) {
-  for (const TableFacts& facts : read_tables(run_dir)) {
+  for (const TableFacts& facts : load_run_state(run_dir).tables) {
     if (facts.function != look.function) continue;
     look.accepted = facts.accepted;
     look.refused = facts.refused;

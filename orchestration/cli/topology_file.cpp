@@ -24,6 +24,7 @@
 #include "shared/config/plan_diff.hpp"
 #include "shared/config/plan_settings.hpp"
 #include "shared/config/plan_sources.hpp"
+#include "shared/control/run_state.hpp"
 
 namespace millrace {
 namespace {
@@ -218,7 +219,7 @@ std::vector<std::string> sources_of(const Topology& topology, const std::string&
 PlanDiff diff_to_running(const TopologyFile& file, const Plan& running,
                          const std::string& run_dir) {
   PlanDiff diff = diff_plans(History(run_dir).as_written(running), file.plan);
-  if (remote_control_of(file.topology) != load_remote_control(run_dir)) {
+  if (remote_control_of(file.topology) != load_run_state(run_dir).control) {
     diff.restart.emplace_back("control");
   }
   std::optional<Bypass> bypass = load_bypass(run_dir);

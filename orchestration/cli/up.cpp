@@ -20,6 +20,7 @@
 #include "shared/base/run_words.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
+#include "shared/control/run_state.hpp"
 
 namespace millrace {
 namespace {
@@ -140,7 +141,7 @@ Task task_of_up(const UpOptions& options) {
     const std::string run_dir = run_dir_of(plan.name, options.run_dir);
     if (options.last_run.empty()) return {std::move(plan), run_dir};
     return {std::move(plan), run_dir, false, bypass_of_last_run(options.last_run),
-            remote_control_of_last_run(options.last_run)};
+            load_run_state(options.last_run).control};
   }
   TopologyFile file = read_topology_file(options.file, this_host());
   const std::string run_dir = run_dir_of(file.plan.name, options.run_dir);

@@ -68,8 +68,9 @@ function(millrace_capnp target schema)
     COMMAND ${MILLRACE_CAPNP} compile -oc++:${out} --src-prefix=${CMAKE_SOURCE_DIR} ${schema}
     DEPENDS ${schema}
     VERBATIM)
-  add_custom_target(${target}_schema DEPENDS ${out}/${inside}.h)
-  add_dependencies(generated_headers ${target}_schema)
+  cmake_path(GET schema STEM stem)
+  add_custom_target(${target}_${stem}_schema DEPENDS ${out}/${inside}.h)
+  add_dependencies(generated_headers ${target}_${stem}_schema)
   target_sources(${target} PRIVATE ${out}/${inside}.c++)
   set_source_files_properties(${out}/${inside}.c++ PROPERTIES COMPILE_OPTIONS "-w")
   target_include_directories(${target} SYSTEM PUBLIC ${out})

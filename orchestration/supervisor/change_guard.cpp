@@ -15,15 +15,28 @@ namespace {
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
 /// Until when a change that puts itself in the place of `generation` has to be confirmed.
-History::Deadline deadline_of(const ChangeRequest& wanted, std::uint64_t generation) {
-  return {boot_clock_ns() + wanted.confirm_seconds * kSecondNs, generation};
+ConfirmDeadline deadline_of(const ChangeRequest& wanted, std::uint64_t generation) {
+  return {boot_clock_ns() + wanted.confirm_seconds * kSecondNs, generation, boot_id()};
+}
+
+/// The file says so when this returns. Throws Error.
+void set_deadline(StateFile& state, const std::optional<ConfirmDeadline>& deadline) {
+  state.change([&](RunState& next) { next.deadline = deadline; });
+}
+
+/// None waits any more; a file that cannot say so is tried again later.
+void clear_deadline(StateFile& state) {
+  state.keep([](RunState& now) { now.deadline.reset(); });
 }
 
 }  // namespace
 
-ChangeGuard::ChangeGuard(const History& history, std::string run_words,
+ChangeGuard::ChangeGuard(const History& history, StateFile& state, std::string run_words,
                          std::function<void(const std::string&)> tell_failed)
-    : history_(history), run_words_(std::move(run_words)), tell_failed_(std::move(tell_failed)) {}
+    : history_(history),
+      state_(state),
+      run_words_(std::move(run_words)),
+      tell_failed_(std::move(tell_failed)) {}
 
 void ChangeGuard::refuse(const ChangeRequest& wanted) const {
   if (wanted.rollback) return;
@@ -41,30 +54,31 @@ void ChangeGuard::promise(const ChangeRequest& wanted, std::uint64_t generation)
   } catch (const Error& error) {
     throw Error("--confirm: what runs could not be taken back to: " + std::string(error.what()));
   }
-  history_.set_deadline(deadline_of(wanted, generation));
+  set_deadline(state_, deadline_of(wanted, generation));
 }
 
 void ChangeGuard::made(const ChangeRequest& wanted, std::uint64_t before) {
   deadline_.reset();
-  if (wanted.confirm_seconds != 0) deadline_ = deadline_of(wanted, before);
-  history_.set_deadline(deadline_);
+  if (wanted.confirm_seconds == 0) return clear_deadline(state_);
+  deadline_ = deadline_of(wanted, before);
+  set_deadline(state_, deadline_);
 }
 
 void ChangeGuard::dropped() {
-  if (!deadline_ && !way_back_) history_.set_deadline(std::nullopt);
+  if (!deadline_ && !way_back_) clear_deadline(state_);
 }
 
 void ChangeGuard::confirm() {
   if (!deadline_) throw Error(way_back_ ? way_back_text() : "no change waits to be confirmed");
+  set_deadline(state_, std::nullopt);
   deadline_.reset();
-  history_.set_deadline(std::nullopt);
 }
 
 /// Tried from now on until it is done, also by a supervisor that takes over.
 void ChangeGuard::take_back(std::uint64_t generation, const std::string& why) {
   way_back_.emplace(generation, why);
   try {
-    history_.set_deadline(History::Deadline{0, generation});
+    set_deadline(state_, ConfirmDeadline{0, generation, boot_id()});
   } catch (const Error& error) {
     tell_failed_(std::string("a successor would not go on with it: ") + error.what());
   }
@@ -74,7 +88,7 @@ void ChangeGuard::take_back(std::uint64_t generation, const std::string& why) {
 void ChangeGuard::tend(bool is_changing) {
   if (!deadline_ || is_changing || boot_clock_ns() < deadline_->time_ns) return;
   const std::uint64_t generation = deadline_->generation;
-  deadline_.reset();  // but not in the history: a successor goes on where this one dies
+  deadline_.reset();  // but not in the state: a successor goes on where this one dies
   take_back(generation, "as it was not confirmed");
 }
 
@@ -114,10 +128,11 @@ std::uint32_t ChangeGuard::confirm_seconds() const {
 }
 
 bool ChangeGuard::resume(std::uint64_t generation) {
-  deadline_ = history_.deadline();
-  if (!deadline_ || deadline_->generation != generation) return false;
-  deadline_->time_ns = 0;
-  return true;
+  deadline_ = state_.now().deadline;
+  if (!deadline_) return false;
+  const bool is_unheard = deadline_->generation == generation;
+  if (is_unheard || deadline_->boot != boot_id()) deadline_->time_ns = 0;
+  return is_unheard;
 }
 
 }  // namespace millrace

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "orchestration/supervisor/history.hpp"
+#include "orchestration/supervisor/state_file.hpp"
 #include "orchestration/supervisor/way_back.hpp"
 #include "shared/control/endpoint.hpp"
 
@@ -16,14 +17,14 @@ namespace millrace {
 
 /// Takes changes back: one that was not confirmed in time, and one of which half was made. Either
 /// way the topology goes back to the generation before it, by a change like any other, until that
-/// has worked. The history says so too, for a supervisor that takes over. One thread.
+/// has worked. The state of the run says so too, for a supervisor that takes over. One thread.
 class ChangeGuard {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `history` is borrowed. `run_words`: how commands name the run. `tell_failed` gets what a user
-  /// has to know.
-  ChangeGuard(const History& history, std::string run_words,
+  /// `history` and `state` are borrowed. `run_words`: how commands name the run. `tell_failed` gets
+  /// what a user has to know.
+  ChangeGuard(const History& history, StateFile& state, std::string run_words,
               std::function<void(const std::string&)> tell_failed);
 
   /// Throws Error when nothing but a rollback, if that, may change now.
@@ -36,7 +37,8 @@ class ChangeGuard {
   void made(const ChangeRequest& wanted, std::uint64_t before);
   /// It has not been made, and nothing of it stays.
   void dropped();
-  /// Of the change just made the user says that it stays. Throws Error when none waits for that.
+  /// Of the change just made the user says that it stays. Throws Error when none waits for that, or
+  /// when it cannot be noted: then it still waits.
   void confirm();
 
   /// The present generation is to come back. `why`: "as it was not confirmed".
@@ -72,9 +74,10 @@ class ChangeGuard {
 
  private:
   const History& history_;
+  StateFile& state_;
   const std::string run_words_;
   std::function<void(const std::string&)> tell_failed_;
-  std::optional<History::Deadline> deadline_;  ///< of the last change
+  std::optional<ConfirmDeadline> deadline_;  ///< of the last change
   std::optional<WayBack> way_back_;
 };
 

@@ -36,7 +36,7 @@ bool TableStep::tend(Clock::time_point now) {
   if (!outcome->error.empty()) throw Error(outcome->error);
   in_use_ = true;
   reports_ = std::move(outcome->reports);
-  note_tables(run_dir_, facts_of(reports_));
+  note_tables(state_, reports_);
   return true;
 }
 

@@ -22,9 +22,8 @@ namespace millrace {
 /// them.
 class TableStep : public ChangeStep {
  public:
-  TableStep(const Plan& plan, const std::string& run_dir, TableSwitch& machine,
-            TableSwitch::Wish wish)
-      : plan_(plan), run_dir_(run_dir), machine_(machine), wish_(std::move(wish)) {}
+  TableStep(const Plan& plan, StateFile& state, TableSwitch& machine, TableSwitch::Wish wish)
+      : plan_(plan), state_(state), machine_(machine), wish_(std::move(wish)) {}
   void begin() override { machine_.begin(std::move(wish_)); }
   bool tend(Clock::time_point now) override;
   void take_back() override {}  // the plan has gone back already, by the same phases
@@ -33,7 +32,7 @@ class TableStep : public ChangeStep {
 
  private:
   const Plan& plan_;
-  const std::string run_dir_;
+  StateFile& state_;
   TableSwitch& machine_;
   TableSwitch::Wish wish_;
   std::vector<TableReport> reports_;

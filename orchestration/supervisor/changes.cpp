@@ -37,13 +37,14 @@ bool is_of_tables(const ChangeRequest& wanted) {
 
 }  // namespace
 
-Changes::Changes(Plan& plan, Fleet& fleet, const History& history, Means means)
+Changes::Changes(Plan& plan, Fleet& fleet, const History& history, StateFile& state, Means means)
     : plan_(plan),
       fleet_(fleet),
       history_(history),
+      state_(state),
       means_(std::move(means)),
       scaling_(plan, fleet, means_.ask_drain, means_.run_words),
-      tables_(plan, fleet,
+      tables_(plan, fleet, state,
               {means_.folder, means_.run_dir,
                [this](std::uint32_t actor, std::uint32_t revision) {
                  means_.tell(actor_peer(actor), FollowPlan{revision});
@@ -53,9 +54,10 @@ Changes::Changes(Plan& plan, Fleet& fleet, const History& history, Means means)
                [this] { return ShareWords(plan_); }}),
       upgrade_(plan, fleet,
                {means_.run_dir, means_.ask_drain, means_.is_ready, means_.forget_ready}),
-      guard_(history, means_.run_words, [this](const std::string& text) { note_failed(text); }),
+      guard_(history, state, means_.run_words,
+             [this](const std::string& text) { note_failed(text); }),
       autoscaling_(plan, fleet, scaling_),
-      following_(plan, means_.run_dir, tables_, means_.note) {}
+      following_(plan, state, tables_, means_.note) {}
 
 bool Changes::machines_are_idle() const {
   return tables_.idle() && scaling_.idle() && upgrade_.idle() && queues_.idle();
@@ -91,6 +93,7 @@ void Changes::confirm(const Received& request) {
 
 /// What of a change without an end is in use differs from what was.
 void Changes::resume() {
+  counts_ = {state_.now().config.reloads_done, state_.now().config.reloads_refused};
   if (guard_.resume(plan_.generation)) {
     std::vector<PlanEdition> halfway;
     for (const PlanEdition& other : plan_.others) {
@@ -122,7 +125,7 @@ void Changes::lay_out_reload() {
                          .accept_shrunk = wanted.accept_shrunk};
   auto& steps = change_->steps;
   if (!wish.empty()) {
-    steps.push_back(std::make_unique<TableStep>(plan_, means_.run_dir, tables_, std::move(wish)));
+    steps.push_back(std::make_unique<TableStep>(plan_, state_, tables_, std::move(wish)));
   }
   if (!scale.empty()) {
     steps.push_back(std::make_unique<ScaleStep>(plan_, scaling_, std::move(scale)));
@@ -164,7 +167,7 @@ void Changes::lay_out_plan() {
   auto& steps = change_->steps;
   const bool tables_only = !wish.empty() && scale.empty() && diff.queues.empty();
   if (!wish.empty()) {
-    steps.push_back(std::make_unique<TableStep>(plan_, means_.run_dir, tables_, std::move(wish)));
+    steps.push_back(std::make_unique<TableStep>(plan_, state_, tables_, std::move(wish)));
   }
   if (!tables_only) steps.push_back(std::make_unique<QueueStep>(plan_, queues_, diff.queues));
   if (!scale.empty()) {

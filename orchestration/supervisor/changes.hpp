@@ -38,8 +38,8 @@ class Changes {
     std::function<std::vector<std::string>()> out_of_service;  ///< names of functions
   };
 
-  /// `plan` and `fleet` are borrowed and changed, `history` is borrowed.
-  Changes(Plan& plan, Fleet& fleet, const History& history, Means means);
+  /// `plan`, `fleet` and `state` are borrowed and changed, `history` is borrowed.
+  Changes(Plan& plan, Fleet& fleet, const History& history, StateFile& state, Means means);
 
   /// Puts a request into the row, or refuses it at once.
   void ask(const Received& request);
@@ -67,7 +67,6 @@ class Changes {
     std::uint64_t done = 0, failed = 0;
   };
   const Counts& counts() const { return counts_; }
-  void resume_counts(Counts counts) { counts_ = counts; }
 
  private:
   struct Change {
@@ -103,6 +102,7 @@ class Changes {
   Plan& plan_;
   Fleet& fleet_;
   const History& history_;
+  StateFile& state_;
   Means means_;
   Scaling scaling_;
   TableSwitch tables_;

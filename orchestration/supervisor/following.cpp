@@ -38,7 +38,7 @@ void RouteFollowing::end(const TableSwitch::Outcome& outcome) {
   const bool failed = !outcome.error.empty();
   routes_.done(Clock::now(), failed);
   under_way_ = false;
-  if (!failed) note_tables(run_dir_, facts_of(outcome.reports));
+  if (!failed) note_tables(state_, outcome.reports);
   if (outcome.error == error_) return;
   error_ = outcome.error;
   tell_({.severity = failed ? Severity::kWarning : Severity::kInfo,

@@ -18,9 +18,9 @@ class RouteFollowing {
   using Clock = std::chrono::steady_clock;
 
   /// All are borrowed. `tell` gets what could not be followed, and that it can be again.
-  RouteFollowing(const Plan& plan, const std::string& run_dir, TableSwitch& tables,
+  RouteFollowing(const Plan& plan, StateFile& state, TableSwitch& tables,
                  std::function<void(Event)> tell)
-      : plan_(plan), run_dir_(run_dir), tables_(tables), tell_(std::move(tell)), routes_(plan) {}
+      : plan_(plan), state_(state), tables_(tables), tell_(std::move(tell)), routes_(plan) {}
 
   /// Readable when a route has changed; -1: none is waited for.
   int descriptor() const { return routes_.descriptor(); }
@@ -37,7 +37,7 @@ class RouteFollowing {
   void end(const TableSwitch::Outcome& outcome);
 
   const Plan& plan_;
-  const std::string run_dir_;
+  StateFile& state_;
   TableSwitch& tables_;
   std::function<void(Event)> tell_;
   RouteWatch routes_;

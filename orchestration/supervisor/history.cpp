@@ -9,7 +9,6 @@
 #include <span>
 #include <sstream>
 
-#include "shared/base/boot.hpp"
 #include "shared/base/error.hpp"
 #include "shared/config/plan_sources.hpp"
 #include "shared/control/plan_file.hpp"
@@ -48,7 +47,6 @@ std::uint64_t History::resume(const std::string& run_dir) const {
   if (!fs::exists(from, error)) return 0;
   fs::copy(from, folder_, fs::copy_options::recursive | fs::copy_options::create_hard_links, error);
   if (error) throw Error(from + " cannot be kept in " + folder_ + ": " + error.message());
-  set_deadline(std::nullopt);
   const std::vector<Entry> all = entries();
   return all.empty() ? 0 : all.back().generation;
 }
@@ -168,27 +166,6 @@ std::string History::written_path(const Plan& plan, const std::string& value) co
     if (kept_path(source) == value) return path_of_source(source);
   }
   return value;
-}
-
-void History::set_deadline(std::optional<Deadline> deadline) const {
-  const std::string path = folder_ + "/deadline";
-  std::error_code error;
-  if (!deadline) {
-    fs::remove(path, error);
-    return;
-  }
-  write_text(path, std::to_string(deadline->time_ns) + " " + std::to_string(deadline->generation) +
-                       " " + boot_id());
-}
-
-std::optional<History::Deadline> History::deadline() const {
-  std::ifstream file(folder_ + "/deadline");
-  Deadline deadline;
-  if (!(file >> deadline.time_ns >> deadline.generation)) return std::nullopt;
-  std::string boot;
-  file >> boot;
-  if (boot != boot_id()) deadline.time_ns = 0;
-  return deadline;
 }
 
 }  // namespace millrace

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,6 @@ namespace millrace {
 ///
 ///     history/list          a line a generation: number, time, hash, what was done
 ///     history/N.plan        the plan of generation N
-///     history/deadline      until when its last change has to be confirmed
 ///     history/HASH/NAME     what was in a file of a function then; not above kFileBytesMax.
 ///                           HASH is of its place too: another of this name and text is not it
 class History {
@@ -45,14 +43,6 @@ class History {
   Plan plan_of(std::uint64_t generation) const;
   /// The plan with the files that people write, where a rollback has put what was kept of them.
   Plan as_written(Plan plan) const;
-  /// Until when (boot_clock_ns()) the last change has to be confirmed, and to which generation it
-  /// goes back otherwise. One of another boot is over: 0.
-  struct Deadline {
-    std::uint64_t time_ns = 0;
-    std::uint64_t generation = 0;
-  };
-  void set_deadline(std::optional<Deadline> deadline) const;
-  std::optional<Deadline> deadline() const;
 
  private:
   std::string plan_path(std::uint64_t generation) const;

@@ -9,6 +9,7 @@
 #include "orchestration/supervisor/history.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
+#include "shared/control/run_state.hpp"
 
 namespace fs = std::filesystem;
 
@@ -25,17 +26,13 @@ LastRun::LastRun(const std::string& run_dir)
   lock_.emplace(folder());
   save_plan(load_plan(millrace::plan_path(run_dir)), plan_path());
   History(folder()).resume(run_dir);
-  if (const auto control = load_remote_control(run_dir)) save_remote_control(folder(), *control);
+  save_run_state(folder(), {.control = load_run_state(run_dir).control});
   if (const auto bypass = load_bypass(run_dir)) save_bypass(bypass_in(folder()), *bypass);
 }
 
 LastRun::Folder::~Folder() {
   std::error_code error;
   fs::remove_all(path, error);
-}
-
-std::optional<RemoteControl> remote_control_of_last_run(const std::string& folder) {
-  return load_remote_control(folder);
 }
 
 std::optional<Bypass> bypass_of_last_run(const std::string& folder) {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "orchestration/supervisor/bypass.hpp"
-#include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 
 namespace millrace {
@@ -16,7 +15,8 @@ namespace millrace {
 ///
 ///     <run dir>.PID.before/plan.bin.plan    its plan: `up` starts it again
 ///                          history/         see history.hpp
-///                          control.*        its `control:` and `bypass:`, which no plan has
+///                          supervisor.state its `control:`, which no plan has
+///                          control.bypass   its `bypass:`, likewise
 ///
 /// The folder goes with this object; of a restart that was killed, with the next start of any
 /// topology, like all without a holder of the lock.
@@ -41,8 +41,7 @@ class LastRun {
   std::optional<SupervisorLock> lock_;
 };
 
-/// What it was started with, of the folder of a LastRun.
-std::optional<RemoteControl> remote_control_of_last_run(const std::string& folder);
+/// What it was started with, of the folder of a LastRun; off.
 std::optional<Bypass> bypass_of_last_run(const std::string& folder);
 
 }  // namespace millrace

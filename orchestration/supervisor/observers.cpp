@@ -5,23 +5,21 @@
 #include <utility>
 
 #include "orchestration/supervisor/bypass.hpp"
+#include "orchestration/supervisor/post_state.hpp"
 #include "shared/base/clock.hpp"
 
 namespace millrace {
 
-Observers::Observers(const Plan& plan, const Fleet& fleet, std::string run_dir,
+Observers::Observers(const Plan& plan, const Fleet& fleet, StateFile& state, std::string run_dir,
                      std::string run_words, Note note)
     : plan_(plan),
       fleet_(fleet),
+      state_(state),
       run_dir_(std::move(run_dir)),
       run_words_(std::move(run_words)),
       note_(std::move(note)) {}
 
-const ConfigFacts& Observers::resume() {
-  told_ = read_config(run_dir_);
-  refused_ = refused_before_ = told_.control_refused;
-  return told_;
-}
+void Observers::resume() { refused_ = refused_before_ = state_.now().config.control_refused; }
 
 /// Once a second at most: a sender of nonsense shall not fill the log.
 void Observers::tend_refused(std::uint64_t since) {
@@ -50,8 +48,8 @@ void Observers::note_drained() {
   drained_ = now;
 }
 
-void Observers::tend(const Changes& changes, bool differs) {
-  note_drained();
+ConfigFacts Observers::config_now(const Changes& changes, bool differs) const {
+  const ConfigFacts& told = state_.now().config;
   const auto bypass = load_bypass(run_dir_);
   ConfigFacts facts{.generation = plan_.generation,
                     .hash = plan_.hash,
@@ -60,14 +58,20 @@ void Observers::tend(const Changes& changes, bool differs) {
                     .reloads_refused = changes.counts().failed,
                     .control_refused = refused_,
                     .bypass = bypass ? std::optional(bypass->on) : std::nullopt,
-                    .changed_ns = told_.changed_ns,
-                    .failed_ns = told_.failed_ns};
-  if (facts.generation != told_.generation) facts.changed_ns = system_clock_ns();
-  if (facts.reloads_refused != told_.reloads_refused) facts.failed_ns = system_clock_ns();
-  config_.tend(run_dir_, facts);
-  told_ = std::move(facts);
-  wanted_.tend(run_dir_, plan_, fleet_.posts());
-  posts_.tend(run_dir_, fleet_.posts());
+                    .changed_ns = told.changed_ns,
+                    .failed_ns = told.failed_ns};
+  if (facts.generation != told.generation) facts.changed_ns = system_clock_ns();
+  if (facts.reloads_refused != told.reloads_refused) facts.failed_ns = system_clock_ns();
+  return facts;
+}
+
+void Observers::tend(const Changes& changes, bool differs) {
+  note_drained();
+  state_.keep([&](RunState& state) {
+    state.config = config_now(changes, differs);
+    state.wanted = wanted_workers(plan_, fleet_.posts());
+    state.posts = states_of(fleet_.posts());
+  });
   logs_.tend(run_dir_, Clock::now());
 }
 

@@ -11,25 +11,24 @@
 #include "orchestration/supervisor/changes.hpp"
 #include "orchestration/supervisor/fleet.hpp"
 #include "orchestration/supervisor/log_keeper.hpp"
-#include "orchestration/supervisor/post_notes.hpp"
-#include "orchestration/supervisor/tell_observers.hpp"
+#include "orchestration/supervisor/state_file.hpp"
 
 namespace millrace {
 
-/// Tells observers what a supervisor knows of its topology (files of the run directory), and people
-/// what has changed without a command to it. One thread.
+/// Tells observers what a supervisor knows of its topology (RunState), and people what has changed
+/// without a command to it. One thread.
 class Observers {
  public:
   using Clock = std::chrono::steady_clock;
   using Note = std::function<void(Event)>;
 
-  /// `run_words`: how commands name this run. `plan` and `fleet` are borrowed.
-  Observers(const Plan& plan, const Fleet& fleet, std::string run_dir, std::string run_words,
-            Note note);
+  /// `run_words`: how commands name this run. `plan`, `fleet` and `state` are borrowed.
+  Observers(const Plan& plan, const Fleet& fleet, StateFile& state, std::string run_dir,
+            std::string run_words, Note note);
 
-  /// Counters go on where the supervisor before this one told observers that they were. Returns
-  /// what that one has told.
-  const ConfigFacts& resume();
+  /// Counters go on where the supervisor before this one told observers that they were: `state` is
+  /// its state.
+  void resume();
   /// `since`: control messages that could not be read since this supervisor began.
   void tend_refused(std::uint64_t since);
   /// `differs`: the topology file says something else than what runs.
@@ -37,17 +36,15 @@ class Observers {
 
  private:
   void note_drained();
+  ConfigFacts config_now(const Changes& changes, bool differs) const;
 
   const Plan& plan_;
   const Fleet& fleet_;
+  StateFile& state_;
   std::string run_dir_;
   std::string run_words_;
   Note note_;
-  WantedTeller wanted_;
-  ConfigTeller config_;
-  PostNoter posts_;
   LogKeeper logs_;
-  ConfigFacts told_;                  ///< last
   std::uint64_t refused_ = 0;         ///< control messages that could not be read, as noted last
   std::uint64_t refused_before_ = 0;  ///< by the supervisors before this one
   Clock::time_point refused_next_{};

@@ -9,28 +9,14 @@
 #include "shared/config/problem.hpp"
 #include "shared/config/topology.hpp"
 #include "shared/control/endpoint.hpp"
+#include "shared/control/run_state.hpp"
 
-/// `control:` of a topology: which clients may put questions to its supervisor by TCP. Noted for a
-/// supervisor that takes over, without any key:
-///
-///     <run dir>/control.remote   mode 0600; address, and names of the files with keys
+/// `control:` of a topology (RunState has what a supervisor needs that takes over).
 
 namespace millrace {
 
-struct RemoteControl {
-  std::string address;               ///< "tcp://ADDRESS:PORT"
-  std::string key;                   ///< file with the server's secret key
-  std::vector<std::string> clients;  ///< files with public keys
-  friend bool operator==(const RemoteControl&, const RemoteControl&) = default;
-};
-
 /// Nothing when the topology has none.
 std::optional<RemoteControl> remote_control_of(const Topology& topology);
-
-/// Throws Error when it cannot be written.
-void save_remote_control(const std::string& run_dir, const RemoteControl& control);
-/// Nothing when there is no such file.
-std::optional<RemoteControl> load_remote_control(const std::string& run_dir);
 
 /// The keys, as the files have them now. Throws Error that names the file.
 RemoteListen remote_listen_of(const RemoteControl& control);

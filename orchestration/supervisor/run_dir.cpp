@@ -190,22 +190,12 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, Keep
                        name.starts_with("telemetry.") || name.starts_with("events.") ||
                        name.starts_with("routes.") || name.starts_with("files.") ||
                        name.starts_with("waiting.") || name == "hub.ready" || name == "layout" ||
-                       name == "stopping" || name.starts_with("supervisor.posts");
+                       name.starts_with("supervisor.state");
     const bool recorded = name == "history" || name == "lost.pcapng" || name == "lost.1.pcapng";
     if (known || (recorded && keep != Keep::kRecord) || (name == "logs" && keep == Keep::kNothing))
       ours.push_back(entry.path());
   }
   for (const fs::path& path : ours) fs::remove_all(path, error);
-}
-
-void note_stopping(const std::string& run_dir) noexcept {
-  const UniqueFd file(
-      ::open((run_dir + "/stopping").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-}
-
-bool is_stopping(const std::string& run_dir) {
-  std::error_code error;
-  return fs::exists(run_dir + "/stopping", error);
 }
 
 bool is_record(const std::string& run_dir) {

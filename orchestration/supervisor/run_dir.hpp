@@ -12,21 +12,38 @@
 
 #include "shared/base/unique_fd.hpp"
 
-/// The run directory of a topology: plan, control sockets, logs. What lives in it decides whether
-/// the topology runs.
+/// The run directory of a topology: plan, state, control sockets, logs. What lives in it decides
+/// whether the topology runs.
 ///
-///     <run dir>/plan.bin        the plan (shared/control/plan_file.hpp)
+///     <run dir>/supervisor.state what the supervisor knows (shared/control/run_state.hpp)
+///
+/// All that the supervisor knows beside the plan is in that file. Others are apart for a reason.
+/// Every process of the topology reads the plan, and it is as long as the topology is large:
+///
+///     <run dir>/plan.bin        the plan (shared/control/plan_file.hpp); plan.bin.* are drafts
+///
+/// The kernel lets go of a lock whatever way its owner ends:
+///
 ///     <run dir>/supervisor.lock locked while a supervisor lives; holds its pid
-///     <run dir>/supervisor.posts what it wants of each actor (post_notes.hpp)
-///     <run dir>/stopping        a supervisor ends the topology, or died over that
+///
+/// Another process than the supervisor writes or serves them:
+///
 ///     <run dir>/hub.ready       the hub has made segment and status file
+///     <run dir>/layout          of this segment and status file (shared/control/build_layout.hpp)
+///     <run dir>/files.*         sockets of hub and standby (io-worker/ports/kept_file.hpp)
 ///     <run dir>/waiting.N       a successor of actor N waits (shared/control/actor_process.hpp)
-///     <run dir>/telemetry.beat  that telemetry lives (shared/control/beat_file.hpp)
-///     <run dir>/events.*        the same of events; its socket, and that it serves
-///     <run dir>/lost*.pcapng   packets that workers died with (services/hub/lost_batches.hpp)
-///     <run dir>/interfaces      what taken interfaces were like (io-worker/ports/interface.hpp)
+///     <run dir>/telemetry.*     that telemetry lives (shared/control/beat_file.hpp), and where it
+///                               serves; routes that are followed (shared/control/route_facts.hpp)
+///     <run dir>/events.*, routes.*  the same of events and routes; the socket of events
 ///     <run dir>/control.*       sockets (shared/control/endpoint.hpp)
+///
+/// They are read when nothing of the run lives any more:
+///
+///     <run dir>/history/        what it has been (history.hpp)
+///     <run dir>/lost*.pcapng    packets that workers died with (services/hub/lost_batches.hpp)
+///     <run dir>/interfaces      what taken interfaces were like (io-worker/ports/interface.hpp)
 ///     <run dir>/logs/<actor>.log, .log.1   (log_keeper.hpp)
+///     <run dir>.bypass          what takes the packets then (bypass.hpp)
 ///     <run dir>.telemetry.json  for Prometheus (shared/control/discovery_file.hpp)
 
 namespace millrace {
@@ -76,10 +93,6 @@ enum class Keep : std::uint8_t {
 /// images, sockets, plan, and what is not to be kept. No process may run; the caller holds the
 /// lock.
 void clean_run_dir(const std::string& run_dir, const std::string& topology, Keep keep);
-
-/// A supervisor has begun to end the topology here: from now on it may answer nothing any more.
-void note_stopping(const std::string& run_dir) noexcept;
-bool is_stopping(const std::string& run_dir);
 
 /// True when nothing is there but what Keep::kRecord keeps. It stays until the next start in it, or
 /// until `down` takes it away.

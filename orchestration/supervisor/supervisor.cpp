@@ -56,7 +56,8 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
       events_(options_.run_dir, options_.event),
       fleet_(plan_, {options_.folder, options_.run_dir, options_.limits},
              [this](Event event) { note(std::move(event)); }),
-      observers_(plan_, fleet_, options_.run_dir, run_words(),
+      state_(options_.run_dir),
+      observers_(plan_, fleet_, state_, options_.run_dir, run_words(),
                  [this](Event event) { note(std::move(event)); }),
       input_(plan_, fleet_, options_.run_dir,
              {.turn = [this](milliseconds timeout) { turn(timeout); },
@@ -66,7 +67,7 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
   lock_.emplace(options_.run_dir);
   history_.emplace(options_.run_dir);
   changes_.emplace(
-      plan_, fleet_, *history_,
+      plan_, fleet_, *history_, state_,
       Changes::Means{
           .folder = options_.folder,
           .run_dir = options_.run_dir,
@@ -141,7 +142,9 @@ void Supervisor::make_tables() {
   plan_.hash = hash_of_sources(plan_.sources);
   plan_.others.clear();  // of a plan that was saved in the middle of a change
   plan_.other_stages.clear();
-  for (const TableReport& report : build_tables(plan_, options_.folder, options_.run_dir)) {
+  const auto reports = build_tables(plan_, options_.folder, options_.run_dir);
+  note_tables(state_, reports);
+  for (const TableReport& report : reports) {
     say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
         std::to_string(report.refused) + " refused");
     for (const std::string& refusal : report.refusals) say("  " + refusal);
@@ -193,7 +196,7 @@ void Supervisor::start() {
 void Supervisor::listen_by_tcp() {
   if (!options_.control) return;
   allow_many_files();  // libzmq ends a process that strangers' connections leave none
-  save_remote_control(options_.run_dir, *options_.control);
+  state_.change([&](RunState& state) { state.control = options_.control; });
   const RemoteListen listen = remote_listen_of(*options_.control);
   const std::string address = server_->listen(listen);
   say("control: " + address + " for " + std::to_string(listen.clients.size()) + " keys");
@@ -203,9 +206,8 @@ void Supervisor::listen_by_tcp() {
 void Supervisor::take_over() {
   const std::vector<FoundProcess> found = processes_to_take_over(plan_, options_.run_dir);
   server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
-  const ConfigFacts& told = observers_.resume();
-  changes_->resume_counts({told.reloads_done, told.reloads_refused});
-  take_over_processes(plan_, fleet_, options_.run_dir, found);
+  observers_.resume();
+  take_over_processes(plan_, fleet_, state_.now().posts, found);
 }
 
 void Supervisor::adopt() {
@@ -214,6 +216,7 @@ void Supervisor::adopt() {
     throw Error("topology '" + plan_.name +
                 "' lost its supervisor while it started; end it: millrace down " + run_words());
   }
+  state_.resume();
   if (was_ready) fleet_.attach_status();
   take_over();
   if (!take_over_segment(plan_, fleet_, options_.run_dir)) {
@@ -222,13 +225,13 @@ void Supervisor::adopt() {
           .text = "no process hands the segment over: none can be started again; plan a restart"});
   }
   let_unwanted_drain(fleet_);
-  std::error_code none;  // one that died over stopping it is not followed
-  std::filesystem::remove(options_.run_dir + "/stopping", none);
+  // One that died over stopping it is not followed.
+  state_.keep([](RunState& state) { state.stopping = false; });
   const bool has_hub = fleet_.post_of(ActorKind::kHub).seat().child.has_value();
   phase_ = has_hub ? "running" : "degraded";
   changes_->resume();
   try {
-    options_.control = load_remote_control(options_.run_dir);
+    options_.control = state_.now().control;
     listen_by_tcp();
   } catch (const Error& error) {  // its traffic goes on all the same
     note({.severity = Severity::kError, .kind = "control_closed", .text = error.what()});
@@ -237,6 +240,7 @@ void Supervisor::adopt() {
 }
 
 void Supervisor::adopt_to_stop() {
+  say(state_.try_resume());  // what it says is not needed to stop
   if (std::filesystem::exists(hub_ready_path(options_.run_dir))) fleet_.attach_status();
   take_over();
   phase_ = "running";
@@ -314,7 +318,7 @@ void Supervisor::stop() {
   ports_.reset();
   const bool ran = phase_ != "starting";
   phase_ = "stopping";
-  note_stopping(options_.run_dir);
+  state_.keep([](RunState& state) { state.stopping = true; });
   StopOrder order(plan_, fleet_,
                   {.turn = [this](milliseconds timeout) { turn(timeout); },
                    .say = [this](const std::string& what) { say(what); }});

@@ -23,6 +23,7 @@
 #include "orchestration/supervisor/port_watch.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
+#include "orchestration/supervisor/state_file.hpp"
 #include "orchestration/supervisor/tables.hpp"
 #include "shared/base/run_words.hpp"
 #include "shared/control/endpoint.hpp"
@@ -59,9 +60,11 @@ class Supervisor {
   /// started is stopped then.
   void start();
   /// Takes over a topology without a supervisor: what the last one wanted of each process goes on.
-  /// Throws Error when nothing of the topology runs, or when it had not started.
+  /// Throws Error when nothing of the topology runs, when it had not started, or when the state of
+  /// the run cannot be read.
   void adopt();
-  /// The same to stop it: one that had not started can be stopped too.
+  /// The same to stop it: one that had not started, or whose state cannot be read, can be stopped
+  /// too.
   void adopt_to_stop();
   /// Until DownRequest, SIGTERM or SIGINT (which must be blocked in the process), or done.
   void run();
@@ -107,6 +110,7 @@ class Supervisor {
   std::optional<SupervisorLock> lock_;
   std::unique_ptr<ControlServer> server_;
   Fleet fleet_;
+  StateFile state_;
   Observers observers_;
   EndOfInput input_;
   UniqueFd signals_;

@@ -11,7 +11,6 @@
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/config/plan_renumber.hpp"
-#include "shared/control/observer_facts.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 
@@ -52,8 +51,7 @@ bool has_gpu(const Plan& plan) {
                              [](const PlanGroup& group) { return group.kind == GroupKind::kGpu; });
 }
 
-void check_refused(const std::vector<TableReport>& reports, const std::string& run_dir) {
-  const std::vector<TableFacts> before = read_tables(run_dir);
+void check_refused(const std::vector<TableReport>& reports, const std::vector<TableFacts>& before) {
   for (const TableReport& report : reports) {
     const auto at = std::ranges::find(before, report.function, &TableFacts::function);
     const std::uint64_t refused = at == before.end() ? 0 : at->refused;
@@ -69,8 +67,7 @@ void check_refused(const std::vector<TableReport>& reports, const std::string& r
 /// A file that a full disk or an editor cut short reads like one of which nothing is wrong; in a
 /// filter all that is missing is let through.
 void check_shrunk(const std::vector<TableReport>& reports, const Plan& plan,
-                  const std::string& run_dir) {
-  const std::vector<TableFacts> before = read_tables(run_dir);
+                  const std::vector<TableFacts>& before) {
   for (const TableReport& report : reports) {
     const auto in_use = [&](const PlanFunction& one) {
       return one.name == report.function && !one.gone;
@@ -87,8 +84,8 @@ void check_shrunk(const std::vector<TableReport>& reports, const Plan& plan,
 
 }  // namespace
 
-TableSwitch::TableSwitch(Plan& plan, const Fleet& fleet, Means means)
-    : plan_(plan), fleet_(fleet), means_(std::move(means)) {}
+TableSwitch::TableSwitch(Plan& plan, const Fleet& fleet, const StateFile& state, Means means)
+    : plan_(plan), fleet_(fleet), state_(state), means_(std::move(means)) {}
 
 void TableSwitch::begin(Wish wish) {
   MILLRACE_CHECK(idle());
@@ -264,8 +261,8 @@ void TableSwitch::advance(Clock::time_point now) {
       return;
     case Phase::kBuilding:
       if (!build_->tend()) return;
-      if (!wish_.accept_refused) check_refused(build_->reports(), means_.run_dir);
-      if (!wish_.accept_shrunk) check_shrunk(build_->reports(), plan_, means_.run_dir);
+      if (!wish_.accept_refused) check_refused(build_->reports(), state_.now().tables);
+      if (!wish_.accept_shrunk) check_shrunk(build_->reports(), plan_, state_.now().tables);
       reports_ = build_->reports();
       if (!compare() && wish_.only_if_differs) {
         build_.reset();

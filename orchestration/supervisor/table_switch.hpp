@@ -57,8 +57,8 @@ class TableSwitch {
     std::vector<TableReport> reports;  ///< of the builders
   };
 
-  /// `plan` is borrowed, and changed; so is `fleet`.
-  TableSwitch(Plan& plan, const Fleet& fleet, Means means);
+  /// All are borrowed, `plan` is changed. `state` says what is in use.
+  TableSwitch(Plan& plan, const Fleet& fleet, const StateFile& state, Means means);
 
   /// Begins. Only when idle(). Throws Error: then nothing has changed.
   void begin(Wish wish);
@@ -91,6 +91,7 @@ class TableSwitch {
 
   Plan& plan_;
   const Fleet& fleet_;
+  const StateFile& state_;
   Means means_;
   Phase phase_ = Phase::kIdle;
   Wish wish_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/tables.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -24,16 +25,18 @@ TableReport parse_table_report(const std::string& function, const std::string& j
   }
 }
 
-std::vector<TableFacts> facts_of(const std::vector<TableReport>& reports) {
-  std::vector<TableFacts> facts;
-  facts.reserve(reports.size());
-  for (const TableReport& report : reports) {
-    facts.push_back({.function = report.function,
-                     .accepted = report.accepted,
-                     .refused = report.refused,
-                     .is_new = report.is_new});
-  }
-  return facts;
+void note_tables(StateFile& state, const std::vector<TableReport>& reports) {
+  state.change([&](RunState& next) {
+    for (const TableReport& report : reports) {
+      const auto known = std::ranges::find(next.tables, report.function, &TableFacts::function);
+      TableFacts& facts = known == next.tables.end()
+                              ? next.tables.emplace_back(TableFacts{.function = report.function})
+                              : *known;
+      if (report.is_new || facts.generation == 0) ++facts.generation;
+      facts.accepted = report.accepted;
+      facts.refused = report.refused;
+    }
+  });
 }
 
 std::string builder_log(const PlanFunction& function) { return "builder." + function.name; }
@@ -62,7 +65,6 @@ std::vector<TableReport> build_tables(Plan& plan, const std::string& folder,
     reports.push_back(parse_table_report(function.name, built.output));
     function.counter_count = reports.back().counter_count;
   }
-  note_tables(run_dir, facts_of(reports));
   return reports;
 }
 

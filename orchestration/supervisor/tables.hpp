@@ -8,8 +8,8 @@
 
 #include "orchestration/supervisor/child.hpp"
 #include "orchestration/supervisor/oom_watch.hpp"
+#include "orchestration/supervisor/state_file.hpp"
 #include "shared/config/plan.hpp"
-#include "shared/control/observer_facts.hpp"
 
 namespace millrace {
 
@@ -26,8 +26,9 @@ struct TableReport {
 /// Reads the one line of JSON that millrace-builder prints. Throws Error when it is none.
 TableReport parse_table_report(const std::string& function, const std::string& json);
 
-/// The same for observers.
-std::vector<TableFacts> facts_of(const std::vector<TableReport>& reports);
+/// Enters a build of each function's table into the state of the run. Throws Error when that cannot
+/// be written.
+void note_tables(StateFile& state, const std::vector<TableReport>& reports);
 
 /// Name of the log of the function's builder.
 std::string builder_log(const PlanFunction& function);

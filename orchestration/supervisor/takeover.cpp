@@ -6,7 +6,7 @@
 
 #include "io-worker/ports/kept_file.hpp"
 #include "io-worker/ports/port.hpp"
-#include "orchestration/supervisor/post_notes.hpp"
+#include "orchestration/supervisor/post_state.hpp"
 #include "orchestration/supervisor/programs.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/run_files.hpp"
@@ -34,13 +34,13 @@ std::vector<FoundProcess> processes_to_take_over(const Plan& plan, const std::st
   return found;
 }
 
-void take_over_processes(const Plan& plan, Fleet& fleet, const std::string& run_dir,
+void take_over_processes(const Plan& plan, Fleet& fleet, const std::vector<PostState>& states,
                          const std::vector<FoundProcess>& found) {
   for (Post& post : fleet.posts()) {
     const std::uint32_t actor = post.seats[0].actor;
     if (actor == kNoActor || plan.actors[actor].at_start) post.wish = Wish::kUp;
   }
-  restore_posts(read_post_notes(run_dir), fleet.posts());
+  restore_posts(states, fleet.posts());
   want_all_queues(plan, fleet);
   for (const FoundProcess& process : found) fleet.adopt(process);
 }

@@ -7,6 +7,7 @@
 
 #include "orchestration/supervisor/fleet.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
+#include "shared/control/run_state.hpp"
 
 /// A supervisor that takes over what another one started.
 
@@ -16,7 +17,7 @@ namespace millrace {
 std::vector<FoundProcess> processes_to_take_over(const Plan& plan, const std::string& run_dir);
 
 /// `fleet` has these processes from now on, and what the last supervisor wanted of each goes on.
-void take_over_processes(const Plan& plan, Fleet& fleet, const std::string& run_dir,
+void take_over_processes(const Plan& plan, Fleet& fleet, const std::vector<PostState>& states,
                          const std::vector<FoundProcess>& found);
 
 /// Gives `fleet` the segment: of any process that has it; where this user may not look at their

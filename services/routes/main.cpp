@@ -15,9 +15,9 @@
 #include "shared/control/asked_signals.hpp"
 #include "shared/control/beat_file.hpp"
 #include "shared/control/new_plans.hpp"
-#include "shared/control/observer_facts.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/process_rights.hpp"
+#include "shared/control/route_facts.hpp"
 #include "shared/control/whole_file.hpp"
 #include "shared/layout/mapping.hpp"
 

@@ -11,7 +11,7 @@
 #include "services/functions/route/live/route_follower.hpp"
 #include "services/routes/kernel_events.hpp"
 #include "shared/config/plan.hpp"
-#include "shared/control/observer_facts.hpp"
+#include "shared/control/route_facts.hpp"
 
 namespace millrace {
 

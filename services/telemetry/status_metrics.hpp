@@ -8,7 +8,8 @@
 #include "services/telemetry/families.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/config/plan.hpp"
-#include "shared/control/observer_facts.hpp"
+#include "shared/control/route_facts.hpp"
+#include "shared/control/run_state.hpp"
 #include "shared/layout/status_layout.hpp"
 
 /// What the status file says, as metrics: one function for each section of metrics.yaml. They read

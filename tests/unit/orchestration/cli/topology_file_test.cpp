@@ -253,7 +253,7 @@ TEST(TopologyFile, KnowsWhatRunsByItsPlan) {
   std::filesystem::create_directories(run_dir);
   EXPECT_TRUE(plans_the_same(file, running, run_dir));
   EXPECT_FALSE(plans_the_same(read("33"), running, run_dir));
-  save_remote_control(run_dir, {.address = "tcp://127.0.0.1:7070"});
+  save_run_state(run_dir, {.control = RemoteControl{.address = "tcp://127.0.0.1:7070"}});
   EXPECT_FALSE(plans_the_same(file, running, run_dir));
   save_bypass(run_dir, {.topology = "same", .command = {"/bin/true"}, .on = true});
   EXPECT_THAT(diff_to_running(file, running, run_dir).restart,

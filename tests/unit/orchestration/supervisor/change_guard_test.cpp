@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/base/boot.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
@@ -30,7 +31,7 @@ class ChangeGuardTest : public testing::Test {
   }
   ~ChangeGuardTest() override { fs::remove_all(folder_); }
   ChangeGuard make() {
-    return {history_, "net", [this](const std::string& text) { told_.push_back(text); }};
+    return {history_, state_, "net", [this](const std::string& text) { told_.push_back(text); }};
   }
   static std::string new_folder() {
     char pattern[] = "/tmp/millrace-guard-XXXXXX";
@@ -42,9 +43,15 @@ class ChangeGuardTest : public testing::Test {
     return wanted;
   }
 
+  /// A supervisor before has noted that its change is to be confirmed, or to go back to 1.
+  void waits(const std::string& boot) {
+    state_.change([&](RunState& state) { state.deadline = ConfirmDeadline{UINT64_MAX, 1, boot}; });
+  }
+
   Plan plan_ = test::small_plan("guard");
   std::string folder_ = new_folder();
   History history_{folder_};
+  StateFile state_{folder_};
   std::vector<std::string> told_;
 };
 
@@ -52,20 +59,20 @@ TEST_F(ChangeGuardTest, WhatIsConfirmedStays) {
   ChangeGuard guard = make();
   EXPECT_EQ(error_of([&] { guard.confirm(); }), "no change waits to be confirmed");
   guard.promise(confirmed_within(60), 1);
-  EXPECT_EQ(history_.deadline()->generation, 1u) << "a successor would take it back";
+  EXPECT_EQ(state_.now().deadline->generation, 1u) << "a successor would take it back";
   guard.made(confirmed_within(60), 1);
   EXPECT_TRUE(guard.waits_for_confirm());
   EXPECT_GT(guard.confirm_seconds(), 0u);
   EXPECT_THAT(error_of([&] { guard.refuse({}); }), HasSubstr("waits to be confirmed"));
   guard.confirm();
   EXPECT_NO_THROW(guard.refuse({}));
-  EXPECT_FALSE(history_.deadline());
+  EXPECT_FALSE(state_.now().deadline);
 }
 
 TEST_F(ChangeGuardTest, PromisesNoWayBackThatThereIsNot) {
   ChangeGuard guard = make();
   EXPECT_THAT(error_of([&] { guard.promise(confirmed_within(60), 7); }), HasSubstr("--confirm: "));
-  EXPECT_FALSE(history_.deadline());
+  EXPECT_FALSE(state_.now().deadline);
   guard.promise({}, 7);  // nothing is to be confirmed
 }
 
@@ -73,11 +80,11 @@ TEST_F(ChangeGuardTest, AChangeThatEndsWithoutATraceLeavesNoDeadline) {
   ChangeGuard guard = make();
   guard.promise(confirmed_within(60), 1);
   guard.dropped();
-  EXPECT_FALSE(history_.deadline());
+  EXPECT_FALSE(state_.now().deadline);
 }
 
 TEST_F(ChangeGuardTest, WhatAKilledSupervisorWasAboutGoesBackAtOnce) {
-  history_.set_deadline(History::Deadline{UINT64_MAX, 1});
+  waits(boot_id());
   ChangeGuard guard = make();
   ASSERT_TRUE(guard.resume(1));
   guard.tend(true);
@@ -88,7 +95,7 @@ TEST_F(ChangeGuardTest, WhatAKilledSupervisorWasAboutGoesBackAtOnce) {
 }
 
 TEST_F(ChangeGuardTest, AChangeThatWasMadeBeforeTheKillKeepsItsTime) {
-  history_.set_deadline(History::Deadline{UINT64_MAX, 1});
+  waits(boot_id());
   ChangeGuard guard = make();
   EXPECT_FALSE(guard.resume(2));
   guard.tend(false);
@@ -96,12 +103,32 @@ TEST_F(ChangeGuardTest, AChangeThatWasMadeBeforeTheKillKeepsItsTime) {
   EXPECT_TRUE(guard.waits_for_confirm());
 }
 
+TEST_F(ChangeGuardTest, ADeadlineOfAnotherBootHasPassed) {
+  waits("another-boot");
+  ChangeGuard guard = make();
+  EXPECT_FALSE(guard.resume(2)) << "the user has heard of it";
+  guard.tend(false);
+  EXPECT_TRUE(guard.is_going_back());
+}
+
+TEST_F(ChangeGuardTest, WhatCannotBeNotedIsNotConfirmed) {
+  ChangeGuard guard = make();
+  guard.promise(confirmed_within(60), 1);
+  guard.made(confirmed_within(60), 1);
+  fs::create_directory(run_state_path(folder_) + ".tmp");
+  EXPECT_THAT(error_of([&] { guard.confirm(); }), HasSubstr("supervisor.state"));
+  EXPECT_TRUE(guard.waits_for_confirm());
+  fs::remove(run_state_path(folder_) + ".tmp");
+  guard.confirm();
+  EXPECT_FALSE(load_run_state(folder_).deadline);
+}
+
 TEST_F(ChangeGuardTest, GoesBackByARequestOfItsOwnUntilThatHasWorked) {
   ChangeGuard guard = make();
   const std::string path = folder_ + "/back";
   EXPECT_FALSE(guard.next_try(path));
   guard.take_back(1, "as only half of a change was made");
-  EXPECT_EQ(history_.deadline()->time_ns, 0u) << "a successor would go on with it";
+  EXPECT_EQ(state_.now().deadline->time_ns, 0u) << "a successor would go on with it";
   EXPECT_THAT(error_of([&] { guard.refuse({}); }), HasSubstr("nothing else changes meanwhile"));
   const auto back = guard.next_try(path);
   ASSERT_TRUE(back);

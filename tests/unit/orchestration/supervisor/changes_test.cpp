@@ -60,10 +60,11 @@ class ChangesTest : public test::FleetFixture {
   }
 
   History history_{folder_ + "/run"};
+  StateFile state_{folder_ + "/run"};
   std::vector<ControlBody> said_;
   std::vector<std::string> kinds_;
   std::uint64_t last_id_ = 0;
-  Changes changes_{plan_, *fleet_, history_, means()};
+  Changes changes_{plan_, *fleet_, history_, state_, means()};
 };
 
 TEST_F(ChangesTest, WhatIsMadeIsTheNextGeneration) {
@@ -100,7 +101,7 @@ TEST_F(ChangesTest, OfWhatFailsHalfWayTheWayBackBegins) {
   EXPECT_THAT(last_error(), HasSubstr("front.1"));
   EXPECT_TRUE(changes_.guard().is_going_back());
   EXPECT_THAT(changes_.guard().way_back_text(), HasSubstr("as only half of a change was made"));
-  EXPECT_EQ(history_.deadline()->generation, 1u);
+  EXPECT_EQ(state_.now().deadline->generation, 1u);
   EXPECT_EQ(plan_.generation, 1u);
 }
 

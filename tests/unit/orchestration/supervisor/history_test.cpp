@@ -133,27 +133,5 @@ TEST_F(HistoryTest, KeepsFilesOfTheGenerationsThereAreOnly) {
   EXPECT_EQ(error_of(6), "no error");
 }
 
-TEST_F(HistoryTest, RemembersUntilWhenAChangeIsToBeConfirmed) {
-  EXPECT_FALSE(history_->deadline());
-  add("start");
-  history_->set_deadline(History::Deadline{5000, 1});
-  ASSERT_TRUE(history_->deadline());
-  EXPECT_EQ(history_->deadline()->time_ns, 5000U);
-  EXPECT_EQ(history_->deadline()->generation, 1U);
-  history_->set_deadline(std::nullopt);
-  EXPECT_FALSE(history_->deadline());
-}
-
-TEST_F(HistoryTest, ADeadlineOfAnotherBootHasPassed) {
-  add("start");
-  const std::string path = folder_ + "/history/deadline";
-  for (const char* text : {"5000 1 another-boot", "5000 1"}) {
-    std::ofstream(path) << text;
-    ASSERT_TRUE(history_->deadline());
-    EXPECT_EQ(history_->deadline()->time_ns, 0U) << text;
-    EXPECT_EQ(history_->deadline()->generation, 1U);
-  }
-}
-
 }  // namespace
 }  // namespace millrace

@@ -10,6 +10,7 @@
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
+#include "shared/control/run_state.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {
@@ -54,12 +55,14 @@ TEST_F(LastRunTest, OutlivesTheRunDirectoryAndGoesWithItsOwner) {
 }
 
 TEST_F(LastRunTest, HasWhatNoPlanHas) {
-  save_remote_control(run_dir_, {.address = "tcp://127.0.0.1:1", .key = "k", .clients = {"c"}});
+  save_run_state(run_dir_,
+                 {.stopping = true, .control = RemoteControl{"tcp://127.0.0.1:1", "k", {"c"}}});
   save_bypass(run_dir_, {.topology = "last", .command = {"/bin/true"}, .on = true});
   const LastRun last(run_dir_);
-  const auto control = remote_control_of_last_run(last.folder());
+  const auto control = load_run_state(last.folder()).control;
   ASSERT_TRUE(control);
   EXPECT_EQ(control->address, "tcp://127.0.0.1:1");
+  EXPECT_FALSE(load_run_state(last.folder()).stopping) << "of the run that has ended";
   const auto bypass = bypass_of_last_run(last.folder());
   ASSERT_TRUE(bypass);
   EXPECT_EQ(bypass->command, std::vector<std::string>{"/bin/true"});
@@ -68,7 +71,7 @@ TEST_F(LastRunTest, HasWhatNoPlanHas) {
 
 TEST_F(LastRunTest, MayHaveNeither) {
   const LastRun last(run_dir_);
-  EXPECT_FALSE(remote_control_of_last_run(last.folder()));
+  EXPECT_FALSE(load_run_state(last.folder()).control);
   EXPECT_FALSE(bypass_of_last_run(last.folder()));
 }
 

@@ -27,11 +27,10 @@ class RemoteControlTest : public testing::Test {
 };
 
 TEST_F(RemoteControlTest, IsNotedWithoutKeys) {
-  EXPECT_FALSE(load_remote_control(folder_));
   const RemoteControl control{"tcp://[::1]:7", path("host"), {path("anna.pub"), "/with space"}};
-  save_remote_control(folder_, control);
-  EXPECT_EQ(load_remote_control(folder_), control);
-  std::ifstream file(path("control.remote"));
+  save_run_state(folder_, {.control = control});
+  EXPECT_EQ(load_run_state(folder_).control, control);
+  std::ifstream file(run_state_path(folder_), std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   EXPECT_EQ(text.str().find(read_secret_key(path("host")).secret_key), std::string::npos);

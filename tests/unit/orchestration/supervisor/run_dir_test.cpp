@@ -185,12 +185,11 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   next.functions[0].image = folder_ + "/next-image";
   save_plan(next, next_plan_path(run_dir_));
   std::ofstream(next.functions[0].image) << "x";
-  for (const char* file : {"hub.ready", "control.hub", "files.hub", "telemetry.address",
-                           "logs/hub.log", "history/list", "lost.pcapng"}) {
+  for (const char* file :
+       {"hub.ready", "control.hub", "files.hub", "telemetry.address", "logs/hub.log",
+        "history/list", "lost.pcapng", "supervisor.state", "supervisor.state.tmp"}) {
     std::ofstream(run_dir_ + "/" + file) << "x";
   }
-  note_stopping(run_dir_);
-  EXPECT_TRUE(is_stopping(run_dir_));
   EXPECT_FALSE(is_record(run_dir_)) << "it may run";
   std::ofstream(run_dir_ + "/notes.txt") << "the user's own";
   std::ofstream(run_dir_ + ".telemetry.json") << "[]";
@@ -200,7 +199,8 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   clean_run_dir(run_dir_, name, Keep::kRecord);
   EXPECT_TRUE(is_record(run_dir_));
   EXPECT_TRUE(fs::exists(run_dir_ + "/lost.pcapng"));
-  EXPECT_FALSE(is_stopping(run_dir_));
+  EXPECT_FALSE(fs::exists(run_dir_ + "/supervisor.state"));
+  EXPECT_FALSE(fs::exists(run_dir_ + "/supervisor.state.tmp"));
   std::ofstream(run_dir_ + "/plan.bin.plan") << "x";
   EXPECT_FALSE(is_record(run_dir_)) << "of a planned restart";
   clean_run_dir(run_dir_, name, Keep::kLogs);

@@ -271,6 +271,25 @@ TEST_F(SupervisorTest, ATopologyWithoutAReadyHubIsNotTakenOverButStopped) {
   EXPECT_FALSE(fs::exists(run_dir_));
 }
 
+TEST_F(SupervisorTest, WithABrokenStateItIsNotTakenOverButStopped) {
+  {
+    Supervisor first(plan_, options());
+    start(first);
+  }
+  std::ofstream(run_state_path(run_dir_)) << "front.0 up 1\n";
+  {
+    Supervisor second(load_plan(plan_path(run_dir_)), options());
+    EXPECT_THAT(error_of([&] { second.adopt(); }), HasSubstr("rm " + run_state_path(run_dir_)));
+  }
+  EXPECT_EQ(find_processes(run_dir_).size(), 7U) << "traffic goes on";
+  Supervisor third(load_plan(plan_path(run_dir_)), options());
+  third.adopt_to_stop();
+  third.stop();
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+  EXPECT_TRUE(find_processes(run_dir_).empty());
+  EXPECT_FALSE(fs::exists(run_dir_));
+}
+
 TEST_F(SupervisorTest, HasNothingToTakeOverWhereNothingRuns) {
   Supervisor supervisor(plan_, options());
   EXPECT_THAT(error_of([&] { supervisor.adopt(); }), HasSubstr("nothing of topology"));

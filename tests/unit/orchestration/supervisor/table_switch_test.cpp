@@ -14,7 +14,6 @@
 #include "orchestration/supervisor/run_dir.hpp"
 #include "services/functions/image_file.hpp"
 #include "shared/config/plan_renumber.hpp"
-#include "shared/control/observer_facts.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 #include "tests/unit/orchestration/supervisor/scripts.hpp"
@@ -32,9 +31,6 @@ using testing::HasSubstr;
 class TableSwitchTest : public testing::Test {
  protected:
   TableSwitchTest() {
-    char pattern[] = "/tmp/millrace-switch-XXXXXX";
-    folder_ = ::mkdtemp(pattern);
-    run_dir_ = folder_ + "/run";
     make_run_dir(run_dir_);
     plan_.functions = {{.name = "scan",
                         .type = "match",
@@ -62,7 +58,7 @@ class TableSwitchTest : public testing::Test {
                                told_.push_back(plan_.actors[actor].name);
                              }};
     means.limit = std::chrono::seconds(60);
-    switch_ = std::make_unique<TableSwitch>(plan_, *fleet_, means);
+    switch_ = std::make_unique<TableSwitch>(plan_, *fleet_, state_, means);
   }
   ~TableSwitchTest() override {
     fleet_->stop([](const Post&) { return true; }, milliseconds(0));
@@ -119,7 +115,9 @@ class TableSwitchTest : public testing::Test {
   }
 
   Plan plan_ = test::small_plan("switch-" + std::to_string(::getpid()));
-  std::string folder_, run_dir_;
+  std::string folder_ = ::mkdtemp(std::string("/tmp/millrace-switch-XXXXXX").data());
+  std::string run_dir_ = folder_ + "/run";
+  StateFile state_{run_dir_};
   Mapping memory_;
   StatusView view_;
   std::unique_ptr<Fleet> fleet_;
@@ -279,13 +277,13 @@ TEST_F(TableSwitchTest, MoreRefusedLinesThanBeforeAreRefusedUnlessWanted) {
 
 TEST_F(TableSwitchTest, AsManyRefusedLinesAsBeforeAreAccepted) {
   builder(2);
-  note_tables(run_dir_, {{.function = "scan", .accepted = 1, .refused = 2}});
+  note_tables(state_, {{.function = "scan", .accepted = 1, .refused = 2}});
   begin();
   EXPECT_EQ(tend(kPatience, "").value().error, "");
 }
 
 TEST_F(TableSwitchTest, UnderHalfOfTheEntriesIsRefusedUnlessWanted) {
-  note_tables(run_dir_, {{.function = "scan", .accepted = 11}});
+  note_tables(state_, {{.function = "scan", .accepted = 11}});
   begin();
   EXPECT_EQ(tend(5000, "").value().error,
             "table of 'scan': 5 entries, under half of the 11 of the one in use, which stays; were "
@@ -298,20 +296,20 @@ TEST_F(TableSwitchTest, UnderHalfOfTheEntriesIsRefusedUnlessWanted) {
 }
 
 TEST_F(TableSwitchTest, AnEmptyTableInThePlaceOfOneEntryIsRefused) {
-  note_tables(run_dir_, {{.function = "scan", .accepted = 1}});
+  note_tables(state_, {{.function = "scan", .accepted = 1}});
   builder(0, 0);
   begin();
   EXPECT_THAT(tend(5000, "").value().error, HasSubstr("0 entries, under half of the 1 of the one"));
 }
 
 TEST_F(TableSwitchTest, HalfOfTheEntriesIsAccepted) {
-  note_tables(run_dir_, {{.function = "scan", .accepted = 10}});
+  note_tables(state_, {{.function = "scan", .accepted = 10}});
   begin();
   EXPECT_EQ(tend(5000, "").value().error, "");
 }
 
 TEST_F(TableSwitchTest, NothingIsUnderHalfOfAnEmptyTable) {
-  note_tables(run_dir_, {{.function = "scan", .accepted = 0}});
+  note_tables(state_, {{.function = "scan", .accepted = 0}});
   builder(0, 0);
   begin();
   EXPECT_EQ(tend(5000, "").value().error, "");
@@ -385,7 +383,7 @@ TEST_F(TableSwitchTest, ASuccessorEndsWhatWasBegun) {
   begin();
   tend_until([&] { return has_others(); });
   TableSwitch::Means means{folder_, run_dir_, [](std::uint32_t, std::uint32_t) {}};
-  TableSwitch successor(plan_, *fleet_, means);
+  TableSwitch successor(plan_, *fleet_, state_, means);
   successor.resume();
   for (int i = 0; i < kPatience && !successor.idle(); ++i) {
     follow();

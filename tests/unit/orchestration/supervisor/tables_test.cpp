@@ -74,5 +74,17 @@ TEST_F(Tables, RefuseAReportWithoutItsNumbers) {
   EXPECT_THROW(parse_table_report("route", ""), Error);
 }
 
+TEST_F(Tables, GenerationsGrowByOneANewTable) {
+  StateFile state(folder_ + "/run");
+  note_tables(state, {{.function = "route", .accepted = 5, .is_new = false},
+                      {.function = "ids", .accepted = 7}});
+  note_tables(state, {{.function = "ids", .accepted = 8, .refused = 2}});
+  note_tables(state, {{.function = "route", .accepted = 5, .refused = 3, .is_new = false}});
+  EXPECT_EQ(state.now().tables, (std::vector<TableFacts>{{"route", 1, 5, 3}, {"ids", 2, 8, 2}}));
+  EXPECT_EQ(load_run_state(folder_ + "/run"), state.now());
+  StateFile nowhere("/nowhere/at/all");
+  EXPECT_THROW(note_tables(nowhere, {{.function = "ids"}}), Error);
+}
+
 }  // namespace
 }  // namespace millrace

@@ -18,7 +18,7 @@
 #include "services/functions/nat/pool_notes.hpp"
 #include "services/telemetry/exporter.hpp"
 #include "services/telemetry/families.hpp"
-#include "shared/control/observer_facts.hpp"
+#include "shared/control/run_state.hpp"
 #include "tests/unit/services/telemetry/fake_nvml.hpp"
 #include "tests/unit/services/telemetry/scraping.hpp"
 #include "tests/unit/services/telemetry/watched_topology.hpp"
@@ -52,11 +52,13 @@ TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
   watched.status.port(0).up = 1;
   watched.status.port(0).bytes_per_second = 1;
   watched.status.actor_tally(5).backend = static_cast<std::uint64_t>(Backend::kCuda);
-  note_tables(run_dir.path(""), {{.function = "route", .accepted = 1}});
   note_routes(run_dir.path(""), {{.function = "route", .prefixes = 1}});
-  note_wanted(run_dir.path(""), {{"front", 1}});
-  note_config(run_dir.path(""),
-              {.generation = 1, .hash = "0123", .bypass = false, .changed_ns = 1, .failed_ns = 1});
+  save_run_state(
+      run_dir.path(""),
+      {.wanted = {{"front", 1}},
+       .tables = {{.function = "route", .accepted = 1}},
+       .config = {
+           .generation = 1, .hash = "0123", .bypass = false, .changed_ns = 1, .failed_ns = 1}});
   const StatusCollectable collectable(watched.plan, watched.status, run_dir.path(""),
                                       Nvml::load(test::make_nvml(run_dir, "-DINIT=0").c_str()));
   std::set<std::string> found;

@@ -1,8 +1,30 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "orchestration/supervisor/tell_observers.hpp"
+#include "orchestration/supervisor/post_state.hpp"
+
+#include <algorithm>
 
 namespace millrace {
+
+std::vector<PostState> states_of(const std::vector<Post>& posts) {
+  std::vector<PostState> states;
+  states.reserve(posts.size());
+  for (const Post& post : posts) {
+    const bool wanted = post.wish == Wish::kUp && !post.helper;
+    states.push_back({post.name, wanted, post.policy.restarts(), post.seat().note});
+  }
+  return states;
+}
+
+void restore_posts(const std::vector<PostState>& states, std::vector<Post>& posts) {
+  for (Post& post : posts) {
+    const auto at = std::ranges::find(states, post.name, &PostState::name);
+    if (at == states.end()) continue;
+    post.wish = at->wanted ? Wish::kUp : Wish::kDown;
+    post.policy.resume(at->restarts);
+    post.seat().note = at->end;
+  }
+}
 
 std::vector<WantedWorkers> wanted_workers(const Plan& plan, const std::vector<Post>& posts) {
   std::vector<WantedWorkers> wanted;
@@ -24,16 +46,6 @@ std::vector<WantedWorkers> wanted_workers(const Plan& plan, const std::vector<Po
     }
   }
   return wanted;
-}
-
-void WantedTeller::tend(const std::string& run_dir, const Plan& plan,
-                        const std::vector<Post>& posts) {
-  told_.keep(wanted_workers(plan, posts),
-             [&](const std::vector<WantedWorkers>& wanted) { note_wanted(run_dir, wanted); });
-}
-
-void ConfigTeller::tend(const std::string& run_dir, const ConfigFacts& facts) {
-  told_.keep(facts, [&](const ConfigFacts& now) { note_config(run_dir, now); });
 }
 
 }  // namespace millrace
