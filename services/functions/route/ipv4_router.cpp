@@ -166,8 +166,8 @@ void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpErr
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpErrorFrontBytes - kEthernetBytes);
   const Batch& batch = call.batch;
   if (report_as_ipv6(call, packet, error, otherwise)) return;
-  revert_translation(call, packet);
-  if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) {
+  if (!revert_translation(call, packet) || !may_report(call, packet) ||
+      !limit_.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }

@@ -198,8 +198,8 @@ void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6E
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpv6ErrorFrontBytes - kEthernetBytes);
   const Batch& batch = call.batch;
   if (report_as_ipv4(call, packet, error, otherwise)) return;
-  revert_translation(call, packet);
-  if (!may_report(call, packet, error) || !limit_.take(call.facts.now_ns)) {
+  if (!revert_translation(call, packet) || !may_report(call, packet, error) ||
+      !limit_.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }
