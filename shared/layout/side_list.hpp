@@ -36,7 +36,9 @@ enum class SideKind : std::uint8_t {
 /// Which packets a record kCopies is about, by what has become of them when they would leave.
 enum class CopyOf : std::uint32_t { kAll = 0, kNotDropped = 1, kDropped = 2 };
 
-inline constexpr std::uint32_t kHoldBytesMax = 160;  ///< of a record kHold
+/// Of a record kHold: the question for a neighbour of IPv6 (86), and an error of ICMPv6 (62) that
+/// quotes headers of IPv6 and TCP (60).
+inline constexpr std::uint32_t kHoldBytesMax = 208;
 
 struct SideRecord {
   std::uint16_t packet;    ///< its number in the batch

@@ -10,7 +10,8 @@ import pathlib
 
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import (ICMPv6DestUnreach, ICMPv6EchoReply, ICMPv6EchoRequest,
-                                ICMPv6PacketTooBig, ICMPv6ParamProblem, ICMPv6TimeExceeded, IPv6,
+                                ICMPv6MLReport, ICMPv6ND_NS, ICMPv6PacketTooBig,
+                                ICMPv6ParamProblem, ICMPv6TimeExceeded, ICMPv6Unknown, IPv6,
                                 IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop,
                                 IPv6ExtHdrRouting, fragment6)
 from scapy.layers.l2 import Dot1Q, Ether
@@ -30,6 +31,11 @@ ROUTER4, ROUTER4_AS_6, ROUTER6 = "198.51.100.7", "64:ff9b::c633:6407", "2001:db8
 HOST_PORT, OUTSIDE_PORT = 40000, 1024
 NEW_ID = 0x1234  # of a packet of IPv4 that had none
 DF, MF = "DF", "MF"
+# RFC 7915 4.2: codes of "destination unreachable" that are not looked at one by one below.
+CODES_TO_IPV6 = {0: 0, 5: 0, 6: 0, 7: 0, 8: 0, 9: 1, 10: 1, 11: 0, 12: 0, 15: 1}
+# Figures 3 and 6: first and last byte of each field.
+POINTERS_TO_IPV6 = ((0, 0), (1, 1), (2, 4), (3, 4), (9, 6), (12, 8), (15, 8), (16, 24), (19, 24))
+POINTERS_TO_IPV4 = ((0, 0), (1, 1), (4, 2), (5, 2), (6, 9), (8, 12), (23, 12), (24, 16), (39, 16))
 
 
 def link(packet, tag=False):
@@ -67,6 +73,18 @@ def behind(packet, layer):
     return bytes(packet.__class__(bytes(packet))[layer])
 
 
+def with_sum_ffff(side, source, target, other, other_source, other_target):
+    """A datagram, and it on the other side, where its checksum is 0xffff: RFC 768, RFC 8200 8.1."""
+    def both(filling):
+        data = Raw(filling.to_bytes(2, "big"))
+        return (side(UDP(sport=source, dport=target) / data),
+                other(UDP(sport=other_source, dport=other_target) / data))
+    missing = int.from_bytes(behind(both(0)[1], UDP)[6:8], "big")  # ffff less the sum of the rest
+    packets = both(missing)
+    assert behind(packets[1], UDP)[6:8] == b"\xff\xff"
+    return packets
+
+
 def whole_packets():
     yield "TCP to the server", out6(tcp(HOST_PORT, 80)), out4(tcp(OUTSIDE_PORT, 80))
     yield "TCP to the host", in4(tcp(80, OUTSIDE_PORT), DF), in6(tcp(80, HOST_PORT))
@@ -99,6 +117,9 @@ def whole_packets():
            out4(udp(OUTSIDE_PORT, 80), 0, 0x4321))
     yield ("options of IPv4 go", in4(udp(80, OUTSIDE_PORT), options=b"\x01\x01\x01\x00"),
            in6(udp(80, HOST_PORT)))
+    yield ("a checksum of UDP that comes out as 0 is ffff",
+           *with_sum_ffff(out6, HOST_PORT, 80, out4, OUTSIDE_PORT, 80))
+    yield ("and likewise to the host", *with_sum_ffff(in4, 80, OUTSIDE_PORT, in6, 80, HOST_PORT))
 
 
 def fragments():
@@ -116,6 +137,11 @@ def fragments():
            in6(IPv6ExtHdrFragment(nh=17, m=1, id=77) / Raw(back6[:64])))
     yield ("one in the middle", in4(Raw(back4[64:80]), MF, frag=8, proto=17),
            in6(IPv6ExtHdrFragment(nh=17, m=1, offset=8, id=77) / Raw(back6[64:80])))
+    yield ("one in the middle to the server",
+           out6(IPv6ExtHdrFragment(nh=17, m=1, offset=8, id=0x10077) / Raw(there6[64:80])),
+           out4(Raw(there4[64:80]), MF, 0x77, frag=8, proto=17))
+    yield ("the last one to the host", in4(Raw(back4[80:]), 0, frag=10, proto=17),
+           in6(IPv6ExtHdrFragment(nh=17, offset=10, id=77) / Raw(back6[80:])))
 
 
 def split():
@@ -176,7 +202,20 @@ def errors_to_host():
     yield pair("fragmentation needed without an MTU", ICMP(type=3, code=4, nexthopmtu=0),
                ICMPv6PacketTooBig(mtu=1280))
     yield pair("prohibited", ICMP(type=3, code=13), ICMPv6DestUnreach(code=1))
+    for code, code6 in CODES_TO_IPV6.items():
+        yield pair(f"unreachable for reason {code}", ICMP(type=3, code=code),
+                   ICMPv6DestUnreach(code=code6))
     yield pair("time exceeded", ICMP(type=11, code=0), ICMPv6TimeExceeded(code=0))
+    yield pair("reassembly time exceeded", ICMP(type=11, code=1), ICMPv6TimeExceeded(code=1))
+    for pointer, pointer6 in POINTERS_TO_IPV6:
+        yield pair(f"parameter problem at byte {pointer}", ICMP(type=12, code=0, ptr=pointer),
+                   ICMPv6ParamProblem(code=0, ptr=pointer6))
+    yield pair("a bad length", ICMP(type=12, code=2, ptr=2), ICMPv6ParamProblem(code=0, ptr=4))
+    for size, plateau in ((1500, 1492), (1492, 1006), (2003, 2002), (2002, 1492)):
+        yield pair(f"an MTU is guessed of {size} bytes", ICMP(type=3, code=4, nexthopmtu=0),
+                   ICMPv6PacketTooBig(mtu=max(plateau + 20, 1280)),
+                   bytes(out4(udp(OUTSIDE_PORT, 80, size - 28), DF, 0))[:28 + 40],
+                   bytes(out6(udp(HOST_PORT, 80, size - 28)))[:48 + 40])
     yield pair("parameter problem", ICMP(type=12, code=0, ptr=8), ICMPv6ParamProblem(code=0, ptr=7))
     yield pair("only eight bytes are quoted", ICMP(type=11, code=0), ICMPv6TimeExceeded(code=0),
                sent4[:28], sent6[:48])
@@ -209,6 +248,16 @@ def errors_to_server():
     yield pair("time exceeded to the server", ICMPv6TimeExceeded(code=0), ICMP(type=11, code=0))
     yield pair("unknown next header", ICMPv6ParamProblem(code=1, ptr=6), ICMP(type=3, code=2))
     yield pair("erroneous field", ICMPv6ParamProblem(code=0, ptr=7), ICMP(type=12, code=0, ptr=8))
+    for code, code4 in ((2, 1), (3, 1)):
+        yield pair(f"unreachable for reason {code} of IPv6", ICMPv6DestUnreach(code=code),
+                   ICMP(type=3, code=code4))
+    yield pair("reassembly time exceeded at the host", ICMPv6TimeExceeded(code=1),
+               ICMP(type=11, code=1))
+    yield pair("packet too big of the least MTU", ICMPv6PacketTooBig(mtu=1280),
+               ICMP(type=3, code=4, nexthopmtu=1260))
+    for pointer, pointer4 in POINTERS_TO_IPV4:
+        yield pair(f"erroneous field at byte {pointer}", ICMPv6ParamProblem(code=0, ptr=pointer),
+                   ICMP(type=12, code=0, ptr=pointer4))
     long6 = bytes(in6(udp(80, HOST_PORT, 1100)))
     long4 = bytes(in4(udp(80, OUTSIDE_PORT, 1100), 0, 0))
     yield pair("a long quote is cut", ICMPv6DestUnreach(code=4), ICMP(type=3, code=3), long6[:1232],
@@ -231,8 +280,29 @@ def refused():
     for name, icmp, why in (
             ("an error with a wrong checksum", ICMP(type=11, chksum=1), "malformed"),
             ("source quench", ICMP(type=4), "unknown"),
-            ("a precedence violation", ICMP(type=3, code=14), "unknown")):
+            ("a precedence violation", ICMP(type=3, code=14), "unknown"),
+            ("an unreachable with an unknown code", ICMP(type=3, code=16), "unknown"),
+            ("a redirect", ICMP(type=5, code=1, gw=SERVER4), "unknown"),
+            ("an option that is missing", ICMP(type=12, code=1), "unknown"),
+            *((f"a problem at byte {at}, which IPv6 has not", ICMP(type=12, ptr=at), "unknown")
+              for at in (4, 5, 6, 7, 10, 11, 20))):
         yield name, IP(src=ROUTER4, dst=HOST4) / icmp / quote, why
+    for name, kind in (("a question for the time", 13), ("one for information", 15),
+                       ("one for the mask", 17), ("an advertisement of a router", 9)):
+        times = {"ts_ori": 1, "ts_rx": 2, "ts_tx": 3} if kind == 13 else {}
+        yield name, in4(ICMP(type=kind, id=OUTSIDE_PORT, **times) / bytes(16)), "unknown"
+    quote6 = Raw(bytes(in6(udp(80, HOST_PORT))))
+    for name, icmp6 in (
+            ("a source address that fails a policy", ICMPv6DestUnreach(code=5)),
+            ("a route that rejects", ICMPv6DestUnreach(code=6)),
+            ("an unknown option", ICMPv6ParamProblem(code=2, ptr=40)),
+            *((f"an erroneous field at byte {at}, which IPv4 has not",
+               ICMPv6ParamProblem(code=0, ptr=at)) for at in (2, 3, 40))):
+        yield name, IPv6(src=ROUTER6, dst=SERVER6) / icmp6 / quote6, "unknown"
+    for name, icmp6 in (("a report of a listener", ICMPv6MLReport()),
+                        ("a solicitation of a neighbour", ICMPv6ND_NS(tgt=SERVER6)),
+                        ("an unknown information", ICMPv6Unknown(type=200, msgbody=bytes(8)))):
+        yield name, out6(icmp6), "unknown"
 
 
 def table():

@@ -65,6 +65,7 @@ void FlowBatch::begin(const FinishContext& call, const FlowSettings& settings,
   is_question_.reset();
   splits_.reset();
   renumbered_.reset();
+  lost_.reset();
   for (std::uint32_t i = 0; i < packet_count_; ++i) packets_[i] = {};
   packet_count_ = call.batch.count;
   if (beginning_count_ != 0) places_.fill(0);
@@ -112,7 +113,7 @@ FlowTable::Insertion FlowBatch::insert(Beginning& one, const FlowTuple& answer) 
       table_->insert(one.tuple, answer, one.deadline_s, [this](std::uint32_t oldest) {
         ++given_up_;
         tell_end(oldest, FlowEndReason::kEvicted);
-        lose(oldest);
+        lose(oldest, is_translated(oldest));
       });
   if (done.what != FlowTable::Inserted::kNew) return done;
   one.in_table = done.flow;
@@ -206,12 +207,19 @@ void FlowBatch::tell_end(std::uint32_t in_table, FlowEndReason why) noexcept {
   }
 }
 
+bool FlowBatch::is_translated(std::uint32_t in_table) const noexcept {
+  const FlowEntry& entry = table_->entry(in_table);
+  return entry.answer != reversed(entry.tuple);
+}
+
 /// Its number is another flow's from now on, or no flow's.
-void FlowBatch::lose(std::uint32_t flow) noexcept {
+void FlowBatch::lose(std::uint32_t flow, bool translated) noexcept {
   for (std::uint32_t i = 0; i < packet_count_; ++i) {
     std::uint32_t number = packets_[i].flow;
     if (number == kNoFlow) continue;
-    if (number == flow || (resolve(number) && number == flow)) packets_[i] = {};
+    if (number != flow && !(resolve(number) && number == flow)) continue;
+    lost_[i] = translated || renumbered_[i];
+    packets_[i] = {};
   }
   for (std::uint32_t i = 0; i < beginning_count_; ++i) {
     if (beginnings_[i].in_table == flow) beginnings_[i].gone = true;
@@ -221,15 +229,17 @@ void FlowBatch::lose(std::uint32_t flow) noexcept {
 void FlowBatch::end(std::uint32_t flow, FlowEndReason why) noexcept {
   forgot_ = true;
   std::uint32_t number = flow;
+  bool translated = false;
   if ((flow & kBeginning) != 0) beginning(flow).gone = true;
   if (resolve(number)) {
+    translated = is_translated(number);
     tell_end(number, why);
     table_->remove(number);
-    lose(number);
+    lose(number, translated);
   } else {
     tell_not_kept(beginning(flow));
   }
-  lose(flow);
+  lose(flow, translated);
 }
 
 }  // namespace millrace

@@ -58,6 +58,9 @@ class FlowBatch {
   /// A function (FlowOwn::renumbered) has changed TCP numbers of the packet.
   void note_renumbered(std::uint16_t packet) noexcept { renumbered_.set(packet); }
   bool is_renumbered(std::uint16_t packet) const noexcept { return renumbered_.test(packet); }
+  /// The packet was of a flow with other addresses, ports or numbers on the other side, and that
+  /// flow has gone in this batch: how it has come is not known, so its sender cannot be told of it.
+  bool has_lost_translation(std::uint16_t packet) const noexcept { return lost_.test(packet); }
   /// The packet, `frame`, gets the numbers that its sender has sent. Not is_renumbered() then.
   void revert_numbers(std::uint16_t packet, std::span<std::byte> frame) noexcept;
 
@@ -129,7 +132,8 @@ class FlowBatch {
   void tell_not_kept(const Beginning& one) noexcept;
   void tell_end(std::uint32_t in_table, FlowEndReason why) noexcept;
   void end(std::uint32_t flow, FlowEndReason why) noexcept;
-  void lose(std::uint32_t flow) noexcept;
+  bool is_translated(std::uint32_t in_table) const noexcept;
+  void lose(std::uint32_t flow, bool translated) noexcept;
 
   std::optional<FlowTable> table_;
   std::optional<FlowFragments> fragments_;
@@ -144,6 +148,7 @@ class FlowBatch {
   std::bitset<kBatchCapacityMax> over_;  ///< packets that their flow ends with
   std::bitset<kBatchCapacityMax> splits_;
   std::bitset<kBatchCapacityMax> renumbered_;
+  std::bitset<kBatchCapacityMax> lost_;
   std::bitset<kBatchCapacityMax> is_question_;  ///< new packets, no later fragments
   std::uint32_t packet_count_ = 0, beginning_count_ = 0;
   std::array<PacketFlow, kBatchCapacityMax> packets_;

@@ -28,17 +28,15 @@ bool may_be_translated(const FinishContext& call, std::uint16_t packet) noexcept
 
 AsSent::AsSent(const FinishContext& call, std::uint16_t packet) noexcept
     : call_(call), packet_(packet) {
-  if (!may_be_translated(call, packet)) return;
+  known_ = call.flows == nullptr || !call.flows->has_lost_translation(packet);
+  if (!known_ || !may_be_translated(call, packet)) return;
   const PacketHeaders headers = parse_headers(call.batch.bytes(packet));
   known_ = headers.transport_offset + kTransportBytesMax <= kHeadBytesMax;
   if (!known_) return;
   save();
   known_ = revert_version(call, packet) != Reverted::kFailed;
-  if (known_) {
-    revert_translation(call, packet);
-  } else {
-    restore();
-  }
+  known_ = known_ && revert_translation(call, packet);
+  if (!known_) restore();
 }
 
 AsSent::~AsSent() { restore(); }

@@ -102,9 +102,10 @@ class Nat64 final : public Function {
     call.counters.hit(static_cast<std::size_t>(counter));
   }
 
-  /// A host of IPv4 that the prefix may stand for (RFC 6052 3.1).
+  /// A host of IPv4 that the prefix may stand for (RFC 6052 3.1). An address of the pool stands for
+  /// hosts inside, and packets between these are not translated.
   bool may_stand_for(std::uint32_t address) const noexcept {
-    if (is_no_host_ipv4(address) || sides_.is_own(address)) return false;
+    if (is_no_host_ipv4(address) || sides_.is_own(address) || sides_.in_pool(address)) return false;
     return settings_.has_private || !is_private_ipv4(address);
   }
 
@@ -121,6 +122,8 @@ class Nat64 final : public Function {
     const FlowTuple tuple = call.flows->tuple(flow, 0);
     const std::optional<std::uint32_t> to = settings_.prefix.ipv4_of(tuple.destination);
     if (!to || !may_stand_for(*to)) return drop(call, packet, Nat64Reason::kAddress);
+    // No host has an address of the prefix: such a packet has been translated (RFC 6146 3.5).
+    if (settings_.prefix.has_prefix(tuple.source)) return drop(call, packet, Nat64Reason::kAddress);
     const bool echo = tuple.protocol == kIcmpv6 && tuple.destination_port == kEcho6;
     if (!echo && tuple.protocol != kTcp && tuple.protocol != kUdp) {
       return drop(call, packet, Nat64Reason::kNoMapping);

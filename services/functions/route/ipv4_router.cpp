@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "services/functions/nat/revert_translation.hpp"
-#include "services/functions/nat64/as_sent.hpp"
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/revert_version.hpp"
 #include "services/functions/route/ipv4_datagram.hpp"
@@ -66,7 +65,7 @@ void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
     case NextHops::Found::kMac:
       return;
     case NextHops::Found::kWaits:
-      wait(call, at);
+      hold_packet(call, at, hops_, this, ipv6_);
       return;
     case NextHops::Found::kFailed:
       report(call, packet, kIcmpHostUnreachable, Reason::kNoNeighbour);
@@ -75,42 +74,21 @@ void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
 }
 
 /// RFC 1812 5.2.7.1: host unreachable, when nothing has answered for long enough.
-void Ipv4Router::wait(const FinishContext& call, const Departure& at) noexcept {
-  std::array<std::byte, kHoldBytesMax> front;
-  HeldReport held{.front = {}, .back = call.facts.port_in};
-  if (!has_other_version(call, at.packet)) {
-    const AsSent as_sent(call, at.packet);
-    if (as_sent.is_known() && may_report(call, at.packet) && limit_.take(call.facts.now_ns)) {
-      write_held(call, at, as_sent.differs(), front, held);
-    }
-  }
-  hops_.hold(call, at, held);
-}
-
-/// `differs`: the packet is not what will wait; the report has a short quote of its own then.
-void Ipv4Router::write_held(const FinishContext& call, const Departure& at, bool differs,
-                            std::span<std::byte> front, HeldReport& held) noexcept {
-  const std::span<const std::byte> ip = datagram_of(call.batch, at.packet);
-  std::size_t quoted = icmp_quote_bytes(ip.size());
-  if (differs) {
-    const std::size_t room = HeldReport::bytes_max(at.neighbour.family) - kIcmpErrorFrontBytes;
-    quoted = std::min(quoted, room);
-    if (quoted < std::min(header_bytes(ip) + kQuotedBytesMin, ip.size())) return;
-  }
+void Ipv4Router::write_held(const FinishContext& call, std::uint16_t packet,
+                            HeldDraft& draft) noexcept {
+  if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) return;
+  const std::span<const std::byte> ip = datagram_of(call.batch, packet);
+  const std::size_t quoted = draft.quote_bytes(
+      kIcmpErrorFrontBytes, header_bytes(ip) + kQuotedBytesMin, icmp_quote_bytes(ip.size()));
+  if (quoted == 0) return;
   const std::uint32_t sender = source_of(ip);
-  MacAddress to = source_mac(call.batch, at.packet);
-  const std::optional<RouteWay> way = answers_.way_to(call, at.packet, to, sender);
-  if (!way || !answers_.knows(call, at.packet, *way, to)) return;
-  write_icmp_error(front.first(kIcmpErrorFrontBytes), ip.first(quoted), answers_.port_of(*way).mac,
+  MacAddress to = source_mac(call.batch, packet);
+  const std::optional<RouteWay> way = answers_.way_to(call, packet, to, sender);
+  if (!way || !answers_.knows(call, packet, *way, to)) return;
+  write_icmp_error(draft.front(kIcmpErrorFrontBytes), ip.first(quoted), answers_.port_of(*way).mac,
                    to, answers_.error_source(call, *way, sender).address, sender,
                    kIcmpHostUnreachable);
-  held.back = way->port;
-  held.front = front.first(kIcmpErrorFrontBytes);
-  held.quoted = static_cast<std::uint16_t>(quoted);
-  if (!differs) return;
-  std::ranges::copy(ip.first(quoted), front.begin() + kIcmpErrorFrontBytes);
-  held.front = front.first(kIcmpErrorFrontBytes + quoted);
-  held.quoted = 0;
+  draft.finish(kIcmpErrorFrontBytes, ip.first(quoted), way->port);
 }
 
 bool Ipv4Router::pass_options(const FinishContext& call, std::uint16_t packet,
@@ -188,8 +166,8 @@ void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpErr
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpErrorFrontBytes - kEthernetBytes);
   const Batch& batch = call.batch;
   if (report_as_ipv6(call, packet, error, otherwise)) return;
-  revert_translation(call, packet);
-  if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) {
+  if (!revert_translation(call, packet) || !may_report(call, packet) ||
+      !limit_.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }

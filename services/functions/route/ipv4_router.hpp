@@ -8,6 +8,7 @@
 #include "services/functions/route/answer_routes.hpp"
 #include "services/functions/route/defences.hpp"
 #include "services/functions/route/fragmented_echo.hpp"
+#include "services/functions/route/held_draft.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/proxy_arp.hpp"
 #include "services/functions/route/punt.hpp"
@@ -49,6 +50,9 @@ class Ipv4Router {
   /// dropped for the reason. `from`: an address of ours; 0: one of the port that it leaves by.
   void report(const FinishContext& call, std::uint16_t packet, IcmpError error, Reason otherwise,
               std::uint32_t from = 0) noexcept;
+  /// What the sender of a packet that waits is told when its neighbour does not answer, where it
+  /// may be told. The packet is as it has been sent.
+  void write_held(const FinishContext& call, std::uint16_t packet, HeldDraft& draft) noexcept;
   /// Reports of packets that have come as IPv6 ones are its: `nat64` stands in front.
   void report_ipv6_by(Ipv6Router& router) noexcept { ipv6_ = &router; }
 
@@ -59,9 +63,6 @@ class Ipv4Router {
   bool may_report(const FinishContext& call, std::uint16_t packet) const noexcept;
   bool pass_options(const FinishContext& call, std::uint16_t packet, std::uint8_t port) noexcept;
   void redirect(const FinishContext& call, std::uint16_t packet, std::uint32_t gateway) noexcept;
-  void wait(const FinishContext& call, const Departure& at) noexcept;
-  void write_held(const FinishContext& call, const Departure& at, bool differs,
-                  std::span<std::byte> front, HeldReport& held) noexcept;
   bool is_of_the_link(const FinishContext& call, std::uint16_t packet) const noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
   /// Nothing of ours listens there: the connection is refused (RFC 9293 3.10.7.1).

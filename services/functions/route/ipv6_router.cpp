@@ -4,7 +4,6 @@
 #include "services/functions/route/ipv6_router.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "services/functions/flow/flow_batch.hpp"
@@ -32,6 +31,7 @@ using ipv6_wire::kFragmentBytes, ipv6_wire::kPayloadLengthAt;
 using packet_walk::kEthernetBytes;
 using packet_walk::kIpv6Bytes;
 constexpr std::size_t kPayloadBytesMax = 65'535;
+constexpr std::size_t kQuotedBytesMin = 8;  // ports, and the number of a segment of TCP
 
 /// From the IPv6 header to the end by its payload length.
 std::span<std::byte> packet_of(const Batch& batch, std::uint16_t packet) noexcept {
@@ -90,7 +90,7 @@ void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
     case NextHops::Found::kMac:
       return;
     case NextHops::Found::kWaits:
-      wait(call, at);
+      hold_packet(call, at, hops_, ipv4_, this);
       return;
     case NextHops::Found::kFailed:
       report(call, packet, Icmpv6Error::address_unreachable(), Reason::kNoNeighbour);
@@ -151,26 +151,21 @@ bool Ipv6Router::pass_options(const FinishContext& call, std::uint16_t packet) n
   return true;
 }
 
-void Ipv6Router::wait(const FinishContext& call, const Departure& at) noexcept {
-  const Batch& batch = call.batch;
-  const Icmpv6Error error = Icmpv6Error::address_unreachable();
-  std::array<std::byte, kIcmpv6ErrorFrontBytes> front;
-  HeldReport held{.front = {}, .back = call.facts.port_in};
-  if (!has_other_version(call, at.packet) && may_report(call, at.packet, error) &&
-      limit_.take(call.facts.now_ns)) {
-    const std::span<const std::byte> ip = packet_of(batch, at.packet);
-    const auto quote = ip.first(icmpv6_quote_bytes(ip.size()));
-    const Ipv6Bytes sender = ipv6_source(ip);
-    MacAddress to = source_mac(batch, at.packet);
-    const std::optional<RouteWay> way = answers_.way_to(call, at.packet, to, sender);
-    if (way && answers_.knows(call, at.packet, *way, to)) {
-      write_icmpv6_error(front, quote, answers_.port_of(*way).mac, to,
-                         answers_.error_source(call, *way, sender), sender, error);
-      held = {
-          .front = front, .back = way->port, .quoted = static_cast<std::uint16_t>(quote.size())};
-    }
-  }
-  hops_.hold(call, at, held);
+void Ipv6Router::write_held(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
+                            HeldDraft& draft) noexcept {
+  if (!may_report(call, packet, error) || !limit_.take(call.facts.now_ns)) return;
+  const std::span<const std::byte> ip = packet_of(call.batch, packet);
+  const std::size_t quoted = draft.quote_bytes(kIcmpv6ErrorFrontBytes, kIpv6Bytes + kQuotedBytesMin,
+                                               icmpv6_quote_bytes(ip.size()));
+  if (quoted == 0) return;
+  const Ipv6Bytes sender = ipv6_source(ip);
+  MacAddress to = source_mac(call.batch, packet);
+  const std::optional<RouteWay> way = answers_.way_to(call, packet, to, sender);
+  if (!way || !answers_.knows(call, packet, *way, to)) return;
+  write_icmpv6_error(draft.front(kIcmpv6ErrorFrontBytes), ip.first(quoted),
+                     answers_.port_of(*way).mac, to, answers_.error_source(call, *way, sender),
+                     sender, error);
+  draft.finish(kIcmpv6ErrorFrontBytes, ip.first(quoted), way->port);
 }
 
 bool Ipv6Router::may_report(const FinishContext& call, std::uint16_t packet,
@@ -203,8 +198,8 @@ void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6E
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpv6ErrorFrontBytes - kEthernetBytes);
   const Batch& batch = call.batch;
   if (report_as_ipv4(call, packet, error, otherwise)) return;
-  revert_translation(call, packet);
-  if (!may_report(call, packet, error) || !limit_.take(call.facts.now_ns)) {
+  if (!revert_translation(call, packet) || !may_report(call, packet, error) ||
+      !limit_.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }

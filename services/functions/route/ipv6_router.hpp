@@ -7,6 +7,7 @@
 #include "services/functions/function.hpp"
 #include "services/functions/route/answer_routes.hpp"
 #include "services/functions/route/fragmented_echo.hpp"
+#include "services/functions/route/held_draft.hpp"
 #include "services/functions/route/ipv6_discovery.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/punt.hpp"
@@ -43,6 +44,9 @@ class Ipv6Router {
   /// As Ipv4Router::report(); `from`: null: an address of the port that it leaves by.
   void report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error, Reason otherwise,
               const Ipv6Bytes* from = nullptr) noexcept;
+  /// As Ipv4Router::write_held().
+  void write_held(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
+                  HeldDraft& draft) noexcept;
   /// Reports of packets that have come as IPv4 ones are its: `nat64` stands in front.
   void report_ipv4_by(Ipv4Router& router) noexcept { ipv4_ = &router; }
 
@@ -55,7 +59,6 @@ class Ipv6Router {
                   Icmpv6Error error) const noexcept;
   void redirect(const FinishContext& call, const Departure& at, const RouteWay& way) noexcept;
   bool pass_options(const FinishContext& call, std::uint16_t packet) noexcept;
-  void wait(const FinishContext& call, const Departure& at) noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
   /// As Ipv4Router::reset(). `segment_at`: of the TCP header, from the IPv6 header.
   void reset(const FinishContext& call, std::uint16_t packet, std::size_t segment_at) noexcept;

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
 
 #include "services/functions/function.hpp"
 #include "services/functions/route/router_ports.hpp"
+#include "shared/layout/limits.hpp"
+#include "shared/layout/side_list.hpp"
 #include "shared/packet/arp.hpp"
 #include "shared/packet/neighbour_discovery.hpp"
 
@@ -28,10 +31,12 @@ struct HeldReport {
   std::uint8_t back = 0;
   std::uint16_t quoted = 0;
 
-  /// Bytes of a front that waits with the question for such a neighbour.
+  /// Bytes of a front that waits with the question for such a neighbour; it is to fit in front of
+  /// the packet.
   static constexpr std::size_t bytes_max(NeighbourFamily family) noexcept {
-    return kHoldBytesMax -
-           (family == NeighbourFamily::kIpv4 ? kArpFrameBytes : kNeighbourFrameBytes);
+    const std::size_t asked =
+        family == NeighbourFamily::kIpv4 ? kArpFrameBytes : kNeighbourFrameBytes;
+    return std::min<std::size_t>(kHoldBytesMax - asked, kBufferHeadroom);
   }
 };
 

@@ -37,7 +37,7 @@ class TranslationStage : public testing::Test {
     const std::string name(type_.traits.type);
     plan_ = {.name = name, .type = name, .settings = settings_};
     plan_.settings.insert(plan_.settings.end(), more.begin(), more.end());
-    flow_plan_ = {.name = "flow", .type = "flow", .settings = {{"max", "100"}}};
+    flow_plan_ = {.name = "flow", .type = "flow", .settings = {{"max", flow_max_}}};
     memory_.clear();
     memory_.emplace_back(flow_type().traits.lane_needs({.settings = flow_plan_.settings}));
     memory_.emplace_back(type_.traits.lane_needs({.settings = plan_.settings}));
@@ -93,7 +93,8 @@ class TranslationStage : public testing::Test {
   std::vector<std::uint64_t> hits_;
   EventRingOfTest events_;
   std::unique_ptr<Function> flow_, translation_;
-  Function* behind_ = nullptr;  ///< set before use()
+  Function* behind_ = nullptr;  ///< set before use(); so is flow_max_
+  std::string flow_max_ = "100";
   std::unique_ptr<StageRunner> runner_;
   BatchArena arena_{kBatchCapacityDefault};
   std::uint64_t now_s_ = 1, sequence_ = 0;

@@ -16,8 +16,8 @@ struct Reverts final : Function {
     for (const std::uint16_t packet : call.selected.packets) {
       const auto frame = call.batch.bytes(packet);
       translated.emplace_back(frame.begin(), frame.end());
-      revert_translation(call, packet);
-      revert_translation(call, packet);
+      EXPECT_TRUE(revert_translation(call, packet));
+      EXPECT_TRUE(revert_translation(call, packet));
     }
   }
   std::vector<Frame> translated;

@@ -116,6 +116,54 @@ TEST_F(AsSentBehindNat, WhatIsNotTranslatedIsRejectedAsItIs) {
   EXPECT_EQ(wire_bytes::u32(looks_.told[0], 30), nat_test::kHost);
 }
 
+/// The same of each packet of a batch.
+struct LooksAtAll final : Function {
+  void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
+  void finish(const FinishContext& call) noexcept override {
+    all.assign(call.batch.count, {});
+    for (const std::uint16_t packet : call.selected.packets) {
+      const AsSent as_sent(call, packet);
+      all[packet] = {as_sent.is_known(), copy_of(call.batch.bytes(packet))};
+    }
+  }
+  struct One {
+    bool is_known = false;
+    Frame sent;
+  };
+  std::vector<One> all;
+};
+
+class AsSentInAFullTable : public nat_test::NatTest {
+ protected:
+  AsSentInAFullTable() {
+    behind_ = &looks_;
+    flow_max_ = "16";
+  }
+  LooksAtAll looks_;
+};
+
+/// All flows of the table have a packet in the batch, so one of these is given up behind `nat`'s
+/// back for the flow that begins with the last packet.
+TEST_F(AsSentInAFullTable, WhatIsNotKnownAnyMoreIsNotGuessed) {
+  use({{"max", "400"}});
+  std::uint32_t unknown = 0;
+  for (std::uint16_t round = 0; round < 8; ++round) {
+    std::vector<Frame> frames;
+    for (std::uint16_t i = 0; i < 40; ++i) {
+      const auto port = static_cast<std::uint16_t>(5000 + i + round);
+      frames.push_back(nat_test::Sent{.source_port = port}.frame());
+    }
+    const std::vector<nat_test::Seen> seen = send_frames(kLan, frames);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      if (seen[i].reason >= 0) continue;
+      const LooksAtAll::One& looked = looks_.all[i];
+      EXPECT_TRUE(!looked.is_known || looked.sent == frames[i]) << round << " " << i;
+      if (!looked.is_known) ++unknown;
+    }
+  }
+  EXPECT_GT(unknown, 0u);
+}
+
 class AsSentBehindNat64 : public nat64_test::Nat64Test {
  protected:
   AsSentBehindNat64() { behind_ = &looks_; }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "shared/packet/internet_checksum.hpp"
 #include "tests/unit/services/functions/nat64/nat64_stage.hpp"
 
@@ -105,7 +107,26 @@ TEST_F(Nat64Test, AddressesThatThePrefixDoesNotStandForAreRefused) {
     EXPECT_EQ(to(0x0a000001), is_private ? kNone : place(Nat64Reason::kAddress));
     EXPECT_EQ(to(0x7f000001), place(Nat64Reason::kAddress));
     EXPECT_EQ(to(0xc0000201), place(Nat64Reason::kAddress)) << "an own one";
+    EXPECT_EQ(to(kPublic), place(Nat64Reason::kAddress)) << "one of the pool";
   }
+}
+
+TEST_F(Nat64Test, ASourceOfThePrefixIsRefused) {  // RFC 6146 3.5
+  use();
+  Frame frame = named("UDP to the server").before;
+  const Frame address(frame.begin() + 14 + 24, frame.begin() + 14 + 40);
+  std::ranges::copy(address, frame.begin() + 14 + 8);
+  wire_bytes::put8(frame, 14 + 8 + 15, 77);
+  EXPECT_EQ(send(kLan, frame).reason, place(Nat64Reason::kAddress));
+  EXPECT_EQ(hits(Nat64Counter::kMappings), 0u);
+}
+
+TEST_F(Nat64Test, AnOutsideSourceOfThePoolIsRefused) {
+  use();
+  EXPECT_EQ(send(kLan, named("UDP to the server").before).reason, kNone);
+  Frame frame = named("UDP to the host").before;
+  wire_bytes::put32(frame, 14 + 12, kPublic);
+  EXPECT_EQ(send(kWan, frame).reason, place(Nat64Reason::kAddress));
 }
 
 TEST_F(Nat64Test, OtherPacketsPassAsTheyAre) {
