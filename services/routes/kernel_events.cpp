@@ -65,6 +65,17 @@ KernelEvents::Heard KernelEvents::read(
   return heard;
 }
 
+bool KernelEvents::discard(const std::function<void()>& alive) {
+  bool lost = false;
+  for (bool more = true; more;) {
+    const Heard heard = read([](std::span<const std::byte>) {});
+    lost |= heard.lost;
+    more = heard.more;
+    alive();
+  }
+  return lost;
+}
+
 void KernelEvents::take(std::span<const std::byte> datagram, Heard& heard,
                         const std::function<void(std::span<const std::byte>)>& visit) {
   for_each_message(datagram, [&](const nlmsghdr& header, std::span<const std::byte> message) {
