@@ -80,7 +80,8 @@ void Ipv4Router::wait(const FinishContext& call, const Departure& at) noexcept {
   HeldReport held{.front = {}, .back = call.facts.port_in};
   if (!has_other_version(call, at.packet)) {
     const AsSent as_sent(call, at.packet);
-    if (as_sent.is_known() && may_report(call, at.packet) && limit_.take(call.facts.now_ns)) {
+    if (as_sent.is_known() && may_report(call, at.packet) &&
+        limits_.waiting.take(call.facts.now_ns)) {
       write_held(call, at, as_sent.differs(), front, held);
     }
   }
@@ -147,7 +148,7 @@ void Ipv4Router::redirect(const FinishContext& call, std::uint16_t packet,
   if (in == nullptr || !in->are_together(source_of(ip), gateway)) return;
   const std::size_t quoted = icmp_quote_bytes(ip.size());
   if (!batch.side.has_room(kIcmpErrorFrontBytes + quoted)) return;
-  if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) return;
+  if (!may_report(call, packet) || !limits_.redirects.take(call.facts.now_ns)) return;
   const std::span<std::byte> to =
       batch.side.add({.packet = packet,
                       .kind = static_cast<std::uint8_t>(SideKind::kSend),
@@ -189,7 +190,7 @@ void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpErr
   const Batch& batch = call.batch;
   if (report_as_ipv6(call, packet, error, otherwise)) return;
   revert_translation(call, packet);
-  if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) {
+  if (!may_report(call, packet) || !limits_.of(error).take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }
@@ -302,7 +303,7 @@ void Ipv4Router::reset(const FinishContext& call, std::uint16_t packet) noexcept
   const auto growth = static_cast<std::int32_t>(kTcpResetFrameBytes) -
                       static_cast<std::int32_t>(batch.length[packet]);
   const Reason otherwise = call.reason(RouteReason::kOwnAddress);
-  if (!reset || !may_report(call, packet) || !limit_.take(call.facts.now_ns)) {
+  if (!reset || !may_report(call, packet) || !limits_.others.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }
@@ -361,14 +362,14 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
         key, arp.sender_mac, neighbour_ms(call.facts.now_ns),
         {.only_update = reply || !for_us, .overrides = true, .confirms = reply && for_us});
     if (!learnt && call.events.on() && call.facts.neighbours->contradicts(key, arp.sender_mac) &&
-        limit_.take(call.facts.now_ns)) {
+        limits_.others.take(call.facts.now_ns)) {
       tell_conflict(call, packet, arp);
     }
   }
   const bool asks = arp.operation == kArpRequest && for_us && !conflict;
   // An address of ours that another claims is defended at once (RFC 5227 2.4), and told of, at
   // bounded rates.
-  const bool told = conflict && limit_.take(call.facts.now_ns);
+  const bool told = conflict && limits_.others.take(call.facts.now_ns);
   if (told) tell_conflict(call, packet, arp);
   const bool defends = told && defences_.take(call.facts.port_in, arp.sender, call.facts.now_ns);
   if (!asks && !defends) {

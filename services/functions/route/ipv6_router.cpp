@@ -121,8 +121,9 @@ void Ipv6Router::redirect(const FinishContext& call, const Departure& at,
   const std::size_t front = redirect_front_bytes(better);
   const std::size_t quoted = redirect_quote_bytes(better, ip.size());
   if (!batch.side.has_room(front + quoted)) return;
-  // None about what no error is sent about either (RFC 4443 2.4 (e)), and at the same rate.
-  if (!may_report(call, at.packet, {}) || !limit_.take(call.facts.now_ns)) return;
+  // None about what no error is sent about either (RFC 4443 2.4 (e)), and at a bounded
+  // rate.
+  if (!may_report(call, at.packet, {}) || !limits_.redirects.take(call.facts.now_ns)) return;
   const std::span<std::byte> to =
       batch.side.add({.packet = at.packet,
                       .kind = static_cast<std::uint8_t>(SideKind::kSend),
@@ -157,7 +158,7 @@ void Ipv6Router::wait(const FinishContext& call, const Departure& at) noexcept {
   std::array<std::byte, kIcmpv6ErrorFrontBytes> front;
   HeldReport held{.front = {}, .back = call.facts.port_in};
   if (!has_other_version(call, at.packet) && may_report(call, at.packet, error) &&
-      limit_.take(call.facts.now_ns)) {
+      limits_.waiting.take(call.facts.now_ns)) {
     const std::span<const std::byte> ip = packet_of(batch, at.packet);
     const auto quote = ip.first(icmpv6_quote_bytes(ip.size()));
     const Ipv6Bytes sender = ipv6_source(ip);
@@ -204,7 +205,7 @@ void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6E
   const Batch& batch = call.batch;
   if (report_as_ipv4(call, packet, error, otherwise)) return;
   revert_translation(call, packet);
-  if (!may_report(call, packet, error) || !limit_.take(call.facts.now_ns)) {
+  if (!may_report(call, packet, error) || !limits_.of(error).take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }
@@ -355,7 +356,7 @@ void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,
                       static_cast<std::int32_t>(batch.length[packet]);
   const Reason otherwise = call.reason(RouteReason::kOwnAddress);
   if (!reset || !may_report(call, packet, Icmpv6Error::port_unreachable()) ||
-      !limit_.take(call.facts.now_ns)) {
+      !limits_.others.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }
