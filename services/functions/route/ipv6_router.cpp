@@ -270,6 +270,10 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
              echo_reply_in_place_ipv6(batch.bytes(packet), in->source_for(source), &in->mac)) {
     answers_.reply(call, packet, ipv6_destination(packet_of(call.batch, packet)));
   } else if (is_link_local(source) && !is_multicast(destination) && !is_link_local(destination)) {
+    if (ports_.is_own(destination)) {  // at another port: it has come to its end here
+      deliver(call, packet);
+      return;
+    }
     report(call, packet, Icmpv6Error::beyond_scope(), call.reason(RouteReason::kNotUnicast));
   } else if (!is_for_host(call, packet) || !punt_(call, packet, in)) {
     batch.drop(packet, call.reason(RouteReason::kNotUnicast));
