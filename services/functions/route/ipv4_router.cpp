@@ -139,13 +139,15 @@ bool Ipv4Router::pass_options(const FinishContext& call, std::uint16_t packet,
   return true;
 }
 
-/// RFC 1812 5.2.7.2: the sender has a better way, on its own network. The packet goes on.
+/// RFC 1812 5.2.7.2: the sender has a better way, on its own network. The packet goes on. What is
+/// translated on the way has none: it would go past the translation.
 void Ipv4Router::redirect(const FinishContext& call, std::uint16_t packet,
                           std::uint32_t gateway) noexcept {
   const Batch& batch = call.batch;
   const RouterPort* const in = ports_.at(call.facts.port_in);
   const std::span<const std::byte> ip = datagram_of(batch, packet);
   if (in == nullptr || !in->are_together(source_of(ip), gateway)) return;
+  if (may_be_translated(call, packet)) return;
   const std::size_t quoted = icmp_quote_bytes(ip.size());
   if (!batch.side.has_room(kIcmpErrorFrontBytes + quoted)) return;
   if (!may_report(call, packet) || !limits_.redirects.take(call.facts.now_ns)) return;

@@ -9,6 +9,7 @@
 
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/nat/revert_translation.hpp"
+#include "services/functions/nat64/as_sent.hpp"
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/revert_version.hpp"
 #include "services/functions/route/ipv4_datagram.hpp"
@@ -99,7 +100,8 @@ void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
 }
 
 /// RFC 4861 8.2: the sender, a neighbour, has a better way on its own link: to the destination
-/// itself, or to a router with a link-local address that is known here. The packet goes on.
+/// itself, or to a router with a link-local address that is known here. The packet goes on. As for
+/// IPv4, there is none about what is translated.
 void Ipv6Router::redirect(const FinishContext& call, const Departure& at,
                           const RouteWay& way) noexcept {
   const Batch& batch = call.batch;
@@ -109,7 +111,7 @@ void Ipv6Router::redirect(const FinishContext& call, const Departure& at,
   const bool is_given = way.neighbour.family != NeighbourFamily::kIpv6;
   NeighbourRedirect better{.target = is_given ? destination : way.neighbour.address,
                            .destination = destination};
-  if (in == nullptr || !in->is_near(sender)) return;
+  if (in == nullptr || !in->is_near(sender) || may_be_translated(call, at.packet)) return;
   if (better.target == destination ? is_given && !in->is_near(destination)
                                    : !is_link_local(better.target)) {
     return;
