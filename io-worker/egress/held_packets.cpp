@@ -22,9 +22,13 @@ NeighbourHandle handle_of(const SideRecord& record) {
 }  // namespace
 
 HeldPackets::HeldPackets(const ActorContext& context, BurstSender& sender, SidePool& pool)
-    : context_(context), sender_(sender), pool_(pool), neighbours_(context.segment.neighbours()) {
-  held_.reserve(context.plan->side_count);
-  staying_.reserve(context.plan->side_count);
+    : context_(context),
+      sender_(sender),
+      pool_(pool),
+      neighbours_(context.segment.neighbours()),
+      most_(context.plan->side_count / kPoolShare) {
+  held_.reserve(most_);
+  staying_.reserve(most_);
 }
 
 NeighbourAnswer HeldPackets::look_up(const SideRecord& record,
@@ -39,15 +43,15 @@ bool HeldPackets::has_waiting(NeighbourHandle neighbour) const noexcept {
   return std::ranges::any_of(held_, [&](const Held& held) { return held.neighbour == neighbour; });
 }
 
-bool HeldPackets::hold(const Batch& batch, const SideRecord& record,
-                       std::span<const std::byte> bytes, std::uint64_t now_ns) noexcept {
+Reason HeldPackets::hold(const Batch& batch, const SideRecord& record,
+                         std::span<const std::byte> bytes, std::uint64_t now_ns) noexcept {
   const std::span<const std::byte> packet = batch.bytes(record.packet);
-  if (packet.size() < kEthernetBytes || packet.size() > pool_.room()) return false;
-  if (bytes.size() > kHoldBytesMax || record.ask > bytes.size()) return false;
-  if (bytes.size() - record.ask > kBufferHeadroom) return false;
-  if (held_.size() == held_.capacity()) return false;
+  if (packet.size() < kEthernetBytes || packet.size() > pool_.room()) return Reason::kNoBuffer;
+  if (bytes.size() > kHoldBytesMax || record.ask > bytes.size()) return Reason::kNoBuffer;
+  if (bytes.size() - record.ask > kBufferHeadroom) return Reason::kNoBuffer;
+  if (held_.size() >= most_) return Reason::kHoldFull;
   const std::uint32_t buffer = pool_.take();
-  if (buffer == SidePool::kNone) return false;
+  if (buffer == SidePool::kNone) return Reason::kNoBuffer;
   make_place(handle_of(record));
   std::ranges::copy(packet, pool_.data(buffer));
   Held& held = held_.emplace_back();
@@ -66,7 +70,7 @@ bool HeldPackets::hold(const Batch& batch, const SideRecord& record,
   held.back = record.back;
   held.too_many = false;
   std::ranges::copy(bytes, held.bytes.begin());
-  return true;
+  return Reason::kHeld;
 }
 
 /// The oldest goes with the next tend(): a batch's record is open now.
@@ -78,7 +82,8 @@ void HeldPackets::make_place(NeighbourHandle neighbour) noexcept {
     if (oldest == nullptr) oldest = &held;
     ++count;
   }
-  if (count >= kPerNeighbourMax) oldest->too_many = true;
+  const bool is_scarce = held_.size() >= most_ / 2;
+  if (count >= (is_scarce ? kPerNeighbourScarce : kPerNeighbourMax)) oldest->too_many = true;
 }
 
 void HeldPackets::tend(std::uint64_t now_ns) noexcept {
@@ -117,16 +122,17 @@ bool HeldPackets::is_over(const Held& held, std::uint64_t now_ns) noexcept {
 
 void HeldPackets::ask(const Held& held, const MacAddress* mac) noexcept {
   if (held.ask == 0 || !sender_.reaches(held.port)) return;
-  const std::uint32_t buffer = pool_.take();
-  if (buffer == SidePool::kNone) return;
-  std::memcpy(pool_.data(buffer), held.bytes.data(), held.ask);
-  if (mac != nullptr) std::memcpy(pool_.data(buffer), mac->data(), mac->size());
   LaneLedger& ledger = context_.status.ledger(held.stream, held.lane);
   LaneRecord& record = begin_amendment(ledger);
   count_end(record, record.generated, Reason::kSolicit);
   sender_.begin(record);
-  sender_.add_side(buffer, {pool_.data(buffer), held.ask}, held.port);
-  sender_.send_all();
+  const std::uint32_t buffer = take_side_buffer(sender_, pool_, record);
+  if (buffer != SidePool::kNone) {
+    std::memcpy(pool_.data(buffer), held.bytes.data(), held.ask);
+    if (mac != nullptr) std::memcpy(pool_.data(buffer), mac->data(), mac->size());
+    sender_.add_side(buffer, {pool_.data(buffer), held.ask}, held.port);
+    sender_.send_all();
+  }
   sender_.publish(held.stream, held.lane);
 }
 

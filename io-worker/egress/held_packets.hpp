@@ -23,6 +23,11 @@ class HeldPackets {
  public:
   /// Packets that wait for one neighbour; of further ones the oldest is dropped.
   static constexpr std::uint32_t kPerNeighbourMax = 32;
+  /// As many once a quarter of the pool waits: neighbours that are not there leave room for others.
+  static constexpr std::uint32_t kPerNeighbourScarce = 3;
+  /// Of the pool no more than one part in so many waits: fragments, answers and questions to
+  /// neighbours that are there need buffers of it too.
+  static constexpr std::uint32_t kPoolShare = 2;
   /// The longest that one waits. A neighbour fails earlier, when it has been asked three times.
   static constexpr std::uint64_t kWaitNs = 10'000'000'000;
 
@@ -31,10 +36,10 @@ class HeldPackets {
   /// With the MAC address of the record's neighbour where it is known and no packet waits for it:
   /// then a further one need not wait. The caller asks for it where the answer says so.
   NeighbourAnswer look_up(const SideRecord& record, std::uint64_t now_ns) const noexcept;
-  /// Copies the packet in; its batch consumes it. False, and nothing done, when no buffer is free.
-  /// `bytes`: the record's. `now_ns`: since the topology started.
-  bool hold(const Batch& batch, const SideRecord& record, std::span<const std::byte> bytes,
-            std::uint64_t now_ns) noexcept;
+  /// Copies the packet in; its batch consumes it: kHeld. Else nothing is done, and it is why not:
+  /// kNoBuffer, kHoldFull. `bytes`: the record's. `now_ns`: since the topology started.
+  Reason hold(const Batch& batch, const SideRecord& record, std::span<const std::byte> bytes,
+              std::uint64_t now_ns) noexcept;
   /// Sends the packets of neighbours that have answered, drops those that have waited for nothing,
   /// and asks again when it is time. Called before a batch is released, so that no packet overtakes
   /// one that waits, and when idle.
@@ -70,7 +75,8 @@ class HeldPackets {
   BurstSender& sender_;
   SidePool& pool_;
   NeighbourTableView neighbours_;
-  std::vector<Held> held_;                ///< as many as the pool has buffers at most
+  std::uint32_t most_;                    ///< that wait
+  std::vector<Held> held_;                ///< its share of the pool at most
   std::vector<NeighbourHandle> staying_;  ///< a packet of theirs went on to wait in this tend()
 };
 

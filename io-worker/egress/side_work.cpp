@@ -119,13 +119,17 @@ void SideWork::fragment(const SideRecord& side) noexcept {
 void SideWork::hold(const SideRecord& side) noexcept {
   const NeighbourAnswer answer = held_.look_up(side, now_ns_);
   const MacAddress mac = answer.mac;
-  if (!answer.has_mac() && held_.hold(*batch_, side, batch_->side.bytes_of(side), now_ns_)) return;
+  Reason why = Reason::kNoBuffer;
+  if (!answer.has_mac()) {
+    why = held_.hold(*batch_, side, batch_->side.bytes_of(side), now_ns_);
+    if (why == Reason::kHeld) return;
+  }
   // Not held: it leaves now, or is dropped.
   if (answer.should_ask()) ask(side, answer.mac);
   count_end(*record_, record_->generated, Reason::kHeld);
   const std::span<std::byte> bytes = batch_->bytes(side.packet);
   if (!answer.has_mac() || bytes.size() < mac.size()) {
-    count_end(*record_, record_->dropped, Reason::kNoBuffer);
+    count_end(*record_, record_->dropped, why);
     return;
   }
   std::memcpy(bytes.data(), mac.data(), mac.size());

@@ -62,6 +62,17 @@ KernelEvents::Heard KernelEvents::read(
   return heard;
 }
 
+bool KernelEvents::discard(const std::function<void()>& alive) {
+  bool lost = false;
+  for (bool more = true; more;) {
+    const Heard heard = read([](std::span<const std::byte>) {});
+    lost |= heard.lost;
+    more = heard.more;
+    alive();
+  }
+  return lost;
+}
+
 void KernelEvents::take(const nlmsghdr& header, std::span<const std::byte> message, Heard& heard,
                         const std::function<void(std::span<const std::byte>)>& visit) {
   switch (header.nlmsg_type) {

@@ -30,6 +30,10 @@ class KernelEvents {
   };
   /// Calls `visit` for each message of a route, in order, and returns after some of them.
   Heard read(const std::function<void(std::span<const std::byte> message)>& visit);
+  /// Reads all there is, and no message of a route is visited: what is read whole after it knows of
+  /// them. A kernel that has lost a message tells nothing until all before it has been read.
+  /// `alive`: called now and then. True: a message was lost.
+  bool discard(const std::function<void()>& alive);
   /// Readable when there is something to read.
   int descriptor() const { return socket_.get(); }
 

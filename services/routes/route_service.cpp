@@ -90,7 +90,13 @@ void RouteService::note_full() {
   }
 }
 
+void RouteService::note_lost() {
+  for (const Followed& one : followed_) ++one.follower->live().lost_count;
+}
+
+/// What was told before it may be older than what it finds.
 void RouteService::dump() {
+  if (events_.discard(alive_)) note_lost();
   interfaces_ = host_interfaces(ports_);
   for (const Followed& one : followed_) one.follower->begin_dump();
   std::size_t count = 0;
@@ -127,7 +133,7 @@ bool RouteService::turn(std::uint64_t now_ns) {
   const KernelEvents::Heard heard =
       events_.read([&](std::span<const std::byte> message) { take(message, now_ns); });
   if (heard.lost) {
-    for (const Followed& one : followed_) ++one.follower->live().lost_count;
+    note_lost();
     ask_for_dump(now_ns);
   }
   if (heard.disturbed) ask_for_dump(now_ns + kGatherNs);

@@ -43,6 +43,7 @@ class RouteService {
 
   void ask_for_dump(std::uint64_t at_ns);
   void dump();
+  void note_lost();
   void await_room(RouteFollower& follower);
   void note_full();
   void take(std::span<const std::byte> message, std::uint64_t now_ns);

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kTransportBytesMax = 60;  // of TCP
 
+}  // namespace
+
 /// One of no flow, or of one that has nothing to translate, is as it has come; an ICMP error is not
 /// told of.
 bool may_be_translated(const FinishContext& call, std::uint16_t packet) noexcept {
@@ -23,8 +25,6 @@ bool may_be_translated(const FinishContext& call, std::uint16_t packet) noexcept
   return call.flows->is_renumbered(packet) ||
          call.flows->tuple(at.flow, 0) != reversed(call.flows->tuple(at.flow, 1));
 }
-
-}  // namespace
 
 AsSent::AsSent(const FinishContext& call, std::uint16_t packet) noexcept
     : call_(call), packet_(packet) {

@@ -10,6 +10,10 @@
 
 namespace millrace {
 
+/// False: no function in front has given the packet other addresses, ports, numbers of TCP or
+/// another IP version.
+bool may_be_translated(const FinishContext& call, std::uint16_t packet) noexcept;
+
 /// For its lifetime a packet is as its sender has sent it, for an answer or a report that quotes
 /// it: with the IP version, addresses, ports and TCP numbers of before. Behind it the packet is as
 /// it was, for what is still to be told of it. A packet that no function in front has translated

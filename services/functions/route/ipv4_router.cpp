@@ -76,7 +76,7 @@ void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
 /// RFC 1812 5.2.7.1: host unreachable, when nothing has answered for long enough.
 void Ipv4Router::write_held(const FinishContext& call, std::uint16_t packet,
                             HeldDraft& draft) noexcept {
-  if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) return;
+  if (!may_report(call, packet) || !limits_.waiting.take(call.facts.now_ns)) return;
   const std::span<const std::byte> ip = datagram_of(call.batch, packet);
   const std::size_t quoted = draft.quote_bytes(
       kIcmpErrorFrontBytes, header_bytes(ip) + kQuotedBytesMin, icmp_quote_bytes(ip.size()));
@@ -116,16 +116,18 @@ bool Ipv4Router::pass_options(const FinishContext& call, std::uint16_t packet,
   return true;
 }
 
-/// RFC 1812 5.2.7.2: the sender has a better way, on its own network. The packet goes on.
+/// RFC 1812 5.2.7.2: the sender has a better way, on its own network. The packet goes on. What is
+/// translated on the way has none: it would go past the translation.
 void Ipv4Router::redirect(const FinishContext& call, std::uint16_t packet,
                           std::uint32_t gateway) noexcept {
   const Batch& batch = call.batch;
   const RouterPort* const in = ports_.at(call.facts.port_in);
   const std::span<const std::byte> ip = datagram_of(batch, packet);
   if (in == nullptr || !in->are_together(source_of(ip), gateway)) return;
+  if (may_be_translated(call, packet)) return;
   const std::size_t quoted = icmp_quote_bytes(ip.size());
   if (!batch.side.has_room(kIcmpErrorFrontBytes + quoted)) return;
-  if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) return;
+  if (!may_report(call, packet) || !limits_.redirects.take(call.facts.now_ns)) return;
   const std::span<std::byte> to =
       batch.side.add({.packet = packet,
                       .kind = static_cast<std::uint8_t>(SideKind::kSend),
@@ -167,7 +169,7 @@ void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpErr
   const Batch& batch = call.batch;
   if (report_as_ipv6(call, packet, error, otherwise)) return;
   if (!revert_translation(call, packet) || !may_report(call, packet) ||
-      !limit_.take(call.facts.now_ns)) {
+      !limits_.of(error).take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }
@@ -280,7 +282,7 @@ void Ipv4Router::reset(const FinishContext& call, std::uint16_t packet) noexcept
   const auto growth = static_cast<std::int32_t>(kTcpResetFrameBytes) -
                       static_cast<std::int32_t>(batch.length[packet]);
   const Reason otherwise = call.reason(RouteReason::kOwnAddress);
-  if (!reset || !may_report(call, packet) || !limit_.take(call.facts.now_ns)) {
+  if (!reset || !may_report(call, packet) || !limits_.others.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }
@@ -339,14 +341,14 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
         key, arp.sender_mac, neighbour_ms(call.facts.now_ns),
         {.only_update = reply || !for_us, .overrides = true, .confirms = reply && for_us});
     if (!learnt && call.events.on() && call.facts.neighbours->contradicts(key, arp.sender_mac) &&
-        limit_.take(call.facts.now_ns)) {
+        limits_.others.take(call.facts.now_ns)) {
       tell_conflict(call, packet, arp);
     }
   }
   const bool asks = arp.operation == kArpRequest && for_us && !conflict;
   // An address of ours that another claims is defended at once (RFC 5227 2.4), and told of, at
   // bounded rates.
-  const bool told = conflict && limit_.take(call.facts.now_ns);
+  const bool told = conflict && limits_.others.take(call.facts.now_ns);
   if (told) tell_conflict(call, packet, arp);
   const bool defends = told && defences_.take(call.facts.port_in, arp.sender, call.facts.now_ns);
   if (!asks && !defends) {

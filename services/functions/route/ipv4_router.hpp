@@ -12,10 +12,10 @@
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/proxy_arp.hpp"
 #include "services/functions/route/punt.hpp"
+#include "services/functions/route/report_limits.hpp"
 #include "services/functions/route/route_reason.hpp"
 #include "services/functions/route/route_way.hpp"
 #include "services/functions/route/router_ports.hpp"
-#include "services/functions/token_bucket.hpp"
 #include "shared/packet/arp.hpp"
 #include "shared/packet/icmp.hpp"
 
@@ -29,11 +29,11 @@ class Ipv6Router;
 /// worker's; data thread.
 class Ipv4Router {
  public:
-  Ipv4Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit, Punt& punt,
+  Ipv4Router(const RouterPorts& ports, NextHops& hops, ReportLimits& limits, Punt& punt,
              const AnswerRoutes& answers, const ProxyArp& proxy_arp, FragmentedEcho& fragments)
       : ports_(ports),
         hops_(hops),
-        limit_(limit),
+        limits_(limits),
         punt_(punt),
         answers_(answers),
         proxy_arp_(proxy_arp),
@@ -72,7 +72,7 @@ class Ipv4Router {
 
   const RouterPorts& ports_;
   NextHops& hops_;
-  TokenBucket& limit_;
+  ReportLimits& limits_;
   Punt& punt_;
   const AnswerRoutes& answers_;
   const ProxyArp& proxy_arp_;

@@ -33,6 +33,21 @@ void Ipv6Discovery::learn(const FinishContext& call, std::uint16_t packet,
   if (table.contradicts(key, message.mac)) tell_conflict(call, packet, message, address);
 }
 
+/// The neighbour has answered without its MAC address, which is known: it need not say it in an
+/// answer to a unicast question (RFC 4861 4.4, 7.2.5). One that is not known stays so.
+void Ipv6Discovery::confirm(const FinishContext& call, const Ipv6Bytes& address) noexcept {
+  const NeighbourTableView& table = *call.facts.neighbours;
+  const NeighbourKey key = neighbour_of(call.facts.port_in, address);
+  const std::uint64_t now_ms = neighbour_ms(call.facts.now_ns);
+  const NeighbourHandle known = table.find(key);
+  if (!known.found() || !table.is_ready(known)) return;
+  const NeighbourAnswer answer = table.look_up(known, now_ms);
+  if (answer.has_mac()) {
+    table.learn(key, answer.mac, now_ms,
+                {.only_update = true, .overrides = false, .confirms = true});
+  }
+}
+
 bool Ipv6Discovery::take(const FinishContext& call, std::uint16_t packet) noexcept {
   const Batch& batch = call.batch;
   const RouterPort* const in = ports_.at(call.facts.port_in);
@@ -46,6 +61,7 @@ bool Ipv6Discovery::take(const FinishContext& call, std::uint16_t packet) noexce
       learn(call, packet, message, message.target,
             {.only_update = true, .overrides = message.override_, .confirms = message.solicited});
     }
+    if (!for_us && !message.has_mac && message.solicited) confirm(call, message.target);
     if (for_us) tell_conflict(call, packet, message, message.target);
     // The kernel of the host behind asks as well.
     if (!punt_(call, packet, in)) batch.consume(packet, Reason::kControl);

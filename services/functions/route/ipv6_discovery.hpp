@@ -31,6 +31,7 @@ class Ipv6Discovery {
                      const NeighbourMessage& message, const Ipv6Bytes& claimed) noexcept;
   void learn(const FinishContext& call, std::uint16_t packet, const NeighbourMessage& message,
              const Ipv6Bytes& address, NeighbourNews news) noexcept;
+  void confirm(const FinishContext& call, const Ipv6Bytes& address) noexcept;
   void answer(const FinishContext& call, std::uint16_t packet, const Ipv6Bytes& asker,
               const Ipv6Bytes& target, const MacAddress& to) noexcept;
 

@@ -8,6 +8,7 @@
 
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/nat/revert_translation.hpp"
+#include "services/functions/nat64/as_sent.hpp"
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/revert_version.hpp"
 #include "services/functions/route/ipv4_datagram.hpp"
@@ -99,7 +100,8 @@ void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
 }
 
 /// RFC 4861 8.2: the sender, a neighbour, has a better way on its own link: to the destination
-/// itself, or to a router with a link-local address that is known here. The packet goes on.
+/// itself, or to a router with a link-local address that is known here. The packet goes on. As for
+/// IPv4, there is none about what is translated.
 void Ipv6Router::redirect(const FinishContext& call, const Departure& at,
                           const RouteWay& way) noexcept {
   const Batch& batch = call.batch;
@@ -109,7 +111,7 @@ void Ipv6Router::redirect(const FinishContext& call, const Departure& at,
   const bool is_given = way.neighbour.family != NeighbourFamily::kIpv6;
   NeighbourRedirect better{.target = is_given ? destination : way.neighbour.address,
                            .destination = destination};
-  if (in == nullptr || !in->is_near(sender)) return;
+  if (in == nullptr || !in->is_near(sender) || may_be_translated(call, at.packet)) return;
   if (better.target == destination ? is_given && !in->is_near(destination)
                                    : !is_link_local(better.target)) {
     return;
@@ -121,8 +123,9 @@ void Ipv6Router::redirect(const FinishContext& call, const Departure& at,
   const std::size_t front = redirect_front_bytes(better);
   const std::size_t quoted = redirect_quote_bytes(better, ip.size());
   if (!batch.side.has_room(front + quoted)) return;
-  // None about what no error is sent about either (RFC 4443 2.4 (e)), and at the same rate.
-  if (!may_report(call, at.packet, {}) || !limit_.take(call.facts.now_ns)) return;
+  // None about what no error is sent about either (RFC 4443 2.4 (e)), and at a bounded
+  // rate.
+  if (!may_report(call, at.packet, {}) || !limits_.redirects.take(call.facts.now_ns)) return;
   const std::span<std::byte> to =
       batch.side.add({.packet = at.packet,
                       .kind = static_cast<std::uint8_t>(SideKind::kSend),
@@ -153,7 +156,7 @@ bool Ipv6Router::pass_options(const FinishContext& call, std::uint16_t packet) n
 
 void Ipv6Router::write_held(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
                             HeldDraft& draft) noexcept {
-  if (!may_report(call, packet, error) || !limit_.take(call.facts.now_ns)) return;
+  if (!may_report(call, packet, error) || !limits_.waiting.take(call.facts.now_ns)) return;
   const std::span<const std::byte> ip = packet_of(call.batch, packet);
   const std::size_t quoted = draft.quote_bytes(kIcmpv6ErrorFrontBytes, kIpv6Bytes + kQuotedBytesMin,
                                                icmpv6_quote_bytes(ip.size()));
@@ -199,7 +202,7 @@ void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6E
   const Batch& batch = call.batch;
   if (report_as_ipv4(call, packet, error, otherwise)) return;
   if (!revert_translation(call, packet) || !may_report(call, packet, error) ||
-      !limit_.take(call.facts.now_ns)) {
+      !limits_.of(error).take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }
@@ -264,6 +267,10 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
              echo_reply_in_place_ipv6(batch.bytes(packet), in->source_for(source), &in->mac)) {
     answers_.reply(call, packet, ipv6_destination(packet_of(call.batch, packet)));
   } else if (is_link_local(source) && !is_multicast(destination) && !is_link_local(destination)) {
+    if (ports_.is_own(destination)) {  // at another port: it has come to its end here
+      deliver(call, packet);
+      return;
+    }
     report(call, packet, Icmpv6Error::beyond_scope(), call.reason(RouteReason::kNotUnicast));
   } else if (!is_for_host(call, packet) || !punt_(call, packet, in)) {
     batch.drop(packet, call.reason(RouteReason::kNotUnicast));
@@ -350,7 +357,7 @@ void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,
                       static_cast<std::int32_t>(batch.length[packet]);
   const Reason otherwise = call.reason(RouteReason::kOwnAddress);
   if (!reset || !may_report(call, packet, Icmpv6Error::port_unreachable()) ||
-      !limit_.take(call.facts.now_ns)) {
+      !limits_.others.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;
   }

@@ -11,11 +11,11 @@
 #include "services/functions/route/ipv6_discovery.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/punt.hpp"
+#include "services/functions/route/report_limits.hpp"
 #include "services/functions/route/route_reason.hpp"
 #include "services/functions/route/route_way.hpp"
 #include "services/functions/route/router_advertiser.hpp"
 #include "services/functions/route/router_ports.hpp"
-#include "services/functions/token_bucket.hpp"
 #include "shared/packet/icmpv6.hpp"
 
 namespace millrace {
@@ -26,14 +26,14 @@ class Ipv4Router;
 /// that end here: neighbour discovery (RFC 4861), echo and error reports (RFC 4443). As Ipv4Router.
 class Ipv6Router {
  public:
-  Ipv6Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit, Punt& punt,
+  Ipv6Router(const RouterPorts& ports, NextHops& hops, ReportLimits& limits, Punt& punt,
              const AnswerRoutes& answers, RouterAdvertiser& advertiser, FragmentedEcho& fragments)
       : ports_(ports),
         hops_(hops),
-        limit_(limit),
+        limits_(limits),
         punt_(punt),
         answers_(answers),
-        discovery_(ports, limit, punt, advertiser),
+        discovery_(ports, limits.others, punt, advertiser),
         fragments_(fragments) {}
 
   /// A packet with a hop limit above 1 that the table sends this way.
@@ -68,7 +68,7 @@ class Ipv6Router {
 
   const RouterPorts& ports_;
   NextHops& hops_;
-  TokenBucket& limit_;
+  ReportLimits& limits_;
   Punt& punt_;
   const AnswerRoutes& answers_;
   Ipv6Discovery discovery_;

@@ -21,7 +21,8 @@ std::span<const T> part(std::span<const std::byte> image, std::uint64_t at, std:
 }
 
 void check_counts(const RouteHeader& header) {
-  if (header.own_count > kOwnAddressMax || header.port_count > kPortCountMax ||
+  // Of IPv4 there is the broadcast address of its network beside each.
+  if (header.own_count > 2 * kOwnAddressMax || header.port_count > kPortCountMax ||
       header.hop_count < kHopFirst || header.hop_count > kHopFirst + kHopCountMax ||
       header.block_count > kBlockCountMax || header.member_count > kMemberCountMax ||
       header.ipv6_own_count > kOwnAddressMax || header.ipv6_node_count > kIpv6NodeCountMax ||

@@ -144,7 +144,10 @@ class Loader {
   void finish_ipv4(std::span<const OwnAddress> own) {
     for (const OwnAddress& address : own) {
       const std::uint32_t hosts = address.length >= 31 ? 0 : ~std::uint32_t{0} >> address.length;
-      if (hosts != 0) replace(RibRoute{address.address | hosts, 32, kHopBroadcast});
+      if (hosts == 0) continue;
+      replace(RibRoute{address.address | hosts, 32, kHopBroadcast});
+      // Nor does a packet come from there (RFC 1812 4.2.2.11 (d), 5.3.7).
+      if (!is_given(address.address | hosts)) set_.own.push_back(address.address | hosts);
     }
     for (const OwnAddress& address : own) {
       replace(RibRoute{address.address, 32, kHopOwn});

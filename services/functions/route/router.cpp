@@ -22,15 +22,15 @@ Router::Router(const RouteTable& table, std::span<const PlanPort> ports,
       ports_(ports),
       vlans_(ports),
       hints_(table.hops.size()),
-      limit_(settings.icmp_rate, kIcmpBurst),
+      limits_(settings.icmp_rate, kIcmpBurst),
       punt_(settings.punt_rate),
       next_hops_(ports_),
       answers_(table, ports, ports_, next_hops_),
       proxy_arp_(table, ports, settings.proxy_arp),
-      advertiser_(ports_, ports, settings.advertise, limit_),
+      advertiser_(ports_, ports, settings.advertise, limits_.others),
       announcer_(ports_, ports, advertiser_),
-      ipv4_(ports_, next_hops_, limit_, punt_, answers_, proxy_arp_, fragments_),
-      ipv6_(ports_, next_hops_, limit_, punt_, answers_, advertiser_, fragments_) {
+      ipv4_(ports_, next_hops_, limits_, punt_, answers_, proxy_arp_, fragments_),
+      ipv6_(ports_, next_hops_, limits_, punt_, answers_, advertiser_, fragments_) {
   ipv4_.report_ipv6_by(ipv6_);
   ipv6_.report_ipv4_by(ipv4_);
   for (const PlanPort& port : ports) {

@@ -14,6 +14,7 @@
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/proxy_arp.hpp"
 #include "services/functions/route/punt.hpp"
+#include "services/functions/route/report_limits.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "services/functions/route/route_reason.hpp"
@@ -21,7 +22,6 @@
 #include "services/functions/route/router_advertiser.hpp"
 #include "services/functions/route/router_ports.hpp"
 #include "services/functions/route/router_vlans.hpp"
-#include "services/functions/token_bucket.hpp"
 
 namespace millrace {
 
@@ -60,7 +60,7 @@ class Router {
   RouterVlans vlans_;
   std::vector<std::uint32_t> frame_bytes_max_;  ///< by port
   std::vector<NeighbourHint> hints_;            ///< by next hop: its gateway
-  TokenBucket limit_;
+  ReportLimits limits_;
   Punt punt_;
   NextHops next_hops_;
   AnswerRoutes answers_;

@@ -41,6 +41,12 @@ RouterPorts::RouterPorts(std::span<const PlanPort> ports) {
   for (const PlanPort& port : ports) ports_.push_back(port_of(port));
 }
 
+bool RouterPorts::is_own(const Ipv6Bytes& address) const noexcept {
+  return std::ranges::any_of(ports_, [&](const RouterPort& port) {
+    return port.has_ipv6(address) || port.is_anycast(address);
+  });
+}
+
 std::size_t number_of_port(std::string_view setting, const std::string& name,
                            std::span<const PlanPort> ports) {
   const auto at = std::ranges::find(ports, name, &PlanPort::name);

@@ -56,6 +56,9 @@ class RouterPorts {
   const RouterPort* at(std::uint8_t port) const noexcept {
     return port < ports_.size() ? &ports_[port] : nullptr;
   }
+  /// An address of any port, or the anycast address of one of its networks. `address`: no
+  /// link-local one, which is ours at its own port alone.
+  bool is_own(const Ipv6Bytes& address) const noexcept;
 
  private:
   std::vector<RouterPort> ports_;

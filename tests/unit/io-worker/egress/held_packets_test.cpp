@@ -103,6 +103,57 @@ TEST_F(HeldPacketsTest, OfTooManyTheOldestAreDropped) {
   EXPECT_EQ(tx_[1]->sent.front(), over);
 }
 
+/// With a pool of so many buffers.
+class HeldInSmallPoolTest : public HeldPacketsTest {
+ protected:
+  HeldInSmallPoolTest() : plan_(world_.plan) {
+    plan_.side_count = 24;
+    context_.plan = &plan_;
+    start();
+  }
+
+  Plan plan_;
+};
+
+/// Three neighbours that never answer get twice as many packets as the pool has buffers.
+TEST_F(HeldInSmallPoolTest, ThoseThatWaitLeaveHalfOfThePoolToOthers) {
+  constexpr std::uint8_t kSilent = 3;
+  constexpr std::uint32_t kPackets = 48, kOfBatch = 8;
+  for (std::uint8_t last = 1; last <= kSilent; ++last) asked(last);
+  for (std::uint32_t sent = 0; sent < kPackets; sent += kOfBatch) {
+    const Batch of = batch(sent / kOfBatch + 1, kOfBatch);
+    for (std::uint16_t packet = 0; packet < kOfBatch; ++packet) {
+      hold(of, packet, table().find(key(static_cast<std::uint8_t>((sent + packet) % kSilent + 1))));
+    }
+    work();
+    EXPECT_LE(record().held(), plan_.side_count / HeldPackets::kPoolShare);
+  }
+  work();
+  EXPECT_EQ(record().held(), kSilent * HeldPackets::kPerNeighbourScarce);
+  EXPECT_EQ(dropped(Reason::kHoldFull), kPackets - record().held());
+  EXPECT_EQ(dropped(Reason::kNoBuffer), 0u);
+  hold(batch(kPackets / kOfBatch + 1, kOfBatch), 0, asked(kSilent + 1));
+  work();
+  tx_[1]->sent.clear();
+  answers(kSilent + 1);
+  work();
+  EXPECT_EQ(tx_[1]->sent.size(), 1u) << "one that is there has room";
+}
+
+/// The scan of a network: three packets each for many neighbours.
+TEST_F(HeldInSmallPoolTest, OfTooManyNeighboursThePacketsOfTheLastAreDropped) {
+  constexpr std::uint8_t kScanned = 8;
+  for (std::uint8_t last = 1; last <= kScanned; ++last) {
+    const Batch of = batch(last);
+    const NeighbourHandle neighbour = asked(last);
+    for (std::uint16_t packet = 0; packet < 3; ++packet) hold(of, packet, neighbour);
+    work();
+  }
+  const std::uint32_t most = plan_.side_count / HeldPackets::kPoolShare;
+  EXPECT_EQ(record().held(), most);
+  EXPECT_EQ(dropped(Reason::kHoldFull), 3 * kScanned - most);
+}
+
 TEST_F(HeldPacketsTest, AnEgressThatStopsDropsWhatWaits) {
   const NeighbourHandle neighbour = asked(1);
   const Batch of = batch(1);

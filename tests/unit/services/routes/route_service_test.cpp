@@ -4,6 +4,9 @@
 #include "services/routes/route_service.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <string>
 
 #include "shared/base/clock.hpp"
 #include "tests/unit/io-worker/ports/veth.hpp"
@@ -68,6 +71,26 @@ TEST_F(RouteServiceTest, WhatIsNotToldIsReadWhole) {
   turns();
   EXPECT_EQ(world_.gateway_to("10.2.3.4"), 0);
   EXPECT_GT(dumps(), before);
+}
+
+/// Of a prefix that changed twice, the kernel told of the first time only.
+TEST_F(RouteServiceTest, WhatWasToldBeforeTheKernelLostAMessageIsNotBelieved) {
+  constexpr int kRoomBytes = 512 << 10;  // of far more messages than one turn reads
+  ASSERT_EQ(::setsockopt(service_->descriptor(), SOL_SOCKET, SO_RCVBUFFORCE, &kRoomBytes,
+                         sizeof kRoomBytes),
+            0);
+  const auto flood = [](int count) {
+    shell("for i in $(seq " + std::to_string(count) +
+          "); do echo route replace 10.5.0.0/16 via 10.1.0.$((i % 2 + 3)); done | ip -batch -");
+  };
+  flood(600);
+  shell("ip route replace 10.3.0.0/16 via 10.1.0.9");
+  flood(8000);
+  shell("ip route replace 10.3.0.0/16 via 10.1.0.8 && ip route add 10.4.0.0/16 via 10.1.0.7");
+  turns();
+  EXPECT_GT(service_->facts().front().overruns, 0u);
+  EXPECT_EQ(world_.gateway_to("10.3.3.4"), 8);
+  EXPECT_EQ(world_.gateway_to("10.4.3.4"), 7);
 }
 
 TEST_F(RouteServiceTest, ASuccessorGoesOn) {

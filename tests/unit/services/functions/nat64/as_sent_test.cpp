@@ -22,6 +22,7 @@ struct Looks final : Function {
   void finish(const FinishContext& call) noexcept override {
     for (const std::uint16_t packet : call.selected.packets) {
       const Frame before = copy_of(call.batch.bytes(packet));
+      may_be = may_be_translated(call, packet);
       const std::uint16_t offset = call.batch.offset[packet];
       {
         const AsSent as_sent(call, packet);
@@ -40,7 +41,7 @@ struct Looks final : Function {
     }
   }
   AclRejecter rejecter{0};
-  bool is_known = false;
+  bool is_known = false, may_be = false;
   Frame sent, translated;
   std::vector<Frame> told;  ///< frames of the side list
 };
@@ -78,6 +79,7 @@ TEST_F(AsSentBehindNat, AHostInsideIsToldOfItsOwnPacket) {
   const Frame sent = nat_test::Sent{}.frame();
   send_frames(kLan, {sent});
   EXPECT_TRUE(looks_.is_known);
+  EXPECT_TRUE(looks_.may_be);
   EXPECT_EQ(looks_.sent, sent);
   EXPECT_NE(looks_.translated, sent);
   ASSERT_EQ(looks_.told.size(), 1u);
@@ -112,6 +114,7 @@ TEST_F(AsSentBehindNat, WhatIsNotTranslatedIsRejectedAsItIs) {
   const Frame sent = nat_test::Sent{.destination = nat_test::kOther}.frame();
   send_frames(kLan, {sent});
   EXPECT_EQ(looks_.sent, sent);
+  EXPECT_EQ(looks_.may_be, looks_.translated != sent);
   ASSERT_EQ(looks_.told.size(), 1u);
   EXPECT_EQ(wire_bytes::u32(looks_.told[0], 30), nat_test::kHost);
 }

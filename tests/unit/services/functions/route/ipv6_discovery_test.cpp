@@ -85,5 +85,49 @@ TEST(Ipv6Discovery, AnAdvertisementOfAKnownNeighbourTeaches) {
   EXPECT_EQ(parts.known(key), kStationMac);
 }
 
+/// With or without "solicited"; its option is cut off.
+RouteFrame advertisement_without_mac(bool solicited) {
+  RouteFrame frame(kNeighbourFrameBytes);
+  write_advertisement(frame, kStationMac, kLanMac, kAskerBytes, kLanBytes, kAskerBytes, false,
+                      solicited, true);
+  frame.resize(frame.size() - 8);
+  put16(frame, 18, 24);
+  put16(frame, 56, 0);
+  put16(frame, 56, slow_checksum(frame, 22, 58 + 24));
+  return frame;
+}
+
+/// As BSD answers a question by unicast.
+TEST(Ipv6Discovery, AnAnswerWithoutAMacAddressConfirmsTheOneThatIsKnown) {
+  RouterParts parts;
+  const NeighbourKey key = neighbour_of(0, kAskerBytes);
+  parts.learn(key, kStationMac);
+  parts.facts.now_ns += kNeighbourTimes.reachable_ms * 1'000'000;
+  const std::uint64_t now_ms = neighbour_ms(parts.facts.now_ns);
+  const NeighbourHandle known = parts.table.find(key);
+  EXPECT_EQ(parts.table.look_up(known, now_ms).ask, NeighbourAsk::kUnicast);
+  parts.take(advertisement_without_mac(false));
+  parts.ipv6.end(parts.call(), 0, RouteReason::kOwnAddress);
+  EXPECT_EQ(parts.table.look_up(known, now_ms + kNeighbourTimes.retry_ms).ask,
+            NeighbourAsk::kUnicast)
+      << "unasked it proves nothing";
+  parts.take(advertisement_without_mac(true));
+  parts.ipv6.end(parts.call(), 0, RouteReason::kOwnAddress);
+  EXPECT_TRUE(parts.is_consumed_for(Reason::kControl));
+  const std::uint64_t later_ms = now_ms + kNeighbourTimes.reachable_ms - 1;
+  EXPECT_EQ(parts.table.look_up(known, later_ms).ask, NeighbourAsk::kNo);
+  EXPECT_EQ(parts.known(key), kStationMac);
+}
+
+TEST(Ipv6Discovery, AnAnswerWithoutAMacAddressOfAnUnknownNeighbourTeachesNothing) {
+  RouterParts parts;
+  const NeighbourKey key = neighbour_of(0, kAskerBytes);
+  const NeighbourHandle asked =
+      parts.table.find_or_insert(key, neighbour_ms(parts.facts.now_ns), false);
+  parts.take(advertisement_without_mac(true));
+  parts.ipv6.end(parts.call(), 0, RouteReason::kOwnAddress);
+  EXPECT_FALSE(parts.table.is_ready(asked));
+}
+
 }  // namespace
 }  // namespace millrace::ipv6_discovery_test

@@ -191,11 +191,51 @@ TEST(Ipv6Router, NoSenderIsToldOfARouterThatDoesNotAnswer) {
   EXPECT_TRUE(parts.records().empty());
 }
 
+/// A closed port is told of, as to any sender: what is ours is not beyond the sender's link.
+TEST(Ipv6Router, FromALinkLocalAddressAllOfOursAreReached) {
+  constexpr Ipv6Address kStranger{0xfe80'0000'0000'0000, 5};
+  const Ipv6Address wan = ipv6("2001:db8:9::1"), anycast = ipv6("2001:db8:9::");
+  for (const Ipv6Address& ours : {wan, anycast}) {
+    RouterParts parts;
+    RouteFrame frame = to_lan({.source = kStranger, .destination = ours, .next_header = 17});
+    put16(frame, 58, static_cast<std::uint32_t>(datagram(frame).size() - 40));
+    put16(frame, 60, 0);
+    const auto length = static_cast<std::uint32_t>(datagram(frame).size() - 40);
+    put16(frame, 60, slow_checksum(frame, 22, 17 + length));
+    parts.take(frame);
+    parts.ipv6.end(parts.call(), 0, RouteReason::kNotUnicast);
+    ASSERT_TRUE(parts.is_answer(Reason::kReport));
+    EXPECT_EQ(parts.frame(),
+              slow_icmpv6_error({.type = 1, .code = 4, .from6 = ours}, datagram(frame)));
+  }
+  RouterParts parts;
+  parts.take(to_lan({.source = kStranger, .destination = ipv6("2001:db8:9::2")}));
+  parts.ipv6.end(parts.call(), 0, RouteReason::kNotUnicast);
+  EXPECT_EQ(parts.frame()[55], std::byte{2}) << "beyond the scope of the source";
+}
+
 TEST(Ipv6Router, NothingIsReportedAboutFramesForOthers) {
   RouterParts parts;
   parts.take(addressed(make_ipv6_frame({}), 0x55));
   parts.ipv6.end(parts.call(), 0, RouteReason::kNoRoute);
   EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kNoRoute)));
+}
+
+TEST(Ipv6Router, ThatAPacketIsTooBigIsSaidWhateverElseIs) {
+  std::vector<PlanPort> plan = dual_ports();
+  plan[1].mtu = 1280;
+  RouterParts parts(plan, 1, 1);
+  for (const bool leaves : {true, false}) {
+    parts.take(to_lan());
+    parts.ipv6.end(parts.call(), 0, RouteReason::kNoRoute);
+    EXPECT_EQ(parts.is_answer(Reason::kReport), leaves);
+  }
+  for (const bool leaves : {true, false}) {
+    parts.take(to_lan({.payload = 1300}));
+    parts.ipv6.forward(parts.call(), 0, {.port = 1, .mac = kRouterMac});
+    EXPECT_EQ(parts.is_answer(Reason::kReport), leaves);
+    EXPECT_EQ(parts.is_dropped_for(Reason::kOversize), !leaves);
+  }
 }
 
 TEST(Ipv6Router, ReportsHaveALimitedRate) {

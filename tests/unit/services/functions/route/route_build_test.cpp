@@ -63,7 +63,7 @@ TEST(RouteBuild, OwnAddressesAndBroadcastsBeatEveryRoute) {
   EXPECT_EQ(reason_of(routes.hop_of(0xc0000202)), RouteReason::kOwnAddress);
   EXPECT_EQ(reason_of(routes.hop_of(0xc0000203)), RouteReason::kNotUnicast);
   EXPECT_EQ(reason_of(routes.hop_of(0x0a010002)), RouteReason::kNone);
-  EXPECT_THAT(routes.table().own, ElementsAre(0x0a010001u, 0xc0000202u));
+  EXPECT_THAT(routes.table().own, ElementsAre(0x0a0100ffu, 0xc0000203u, 0x0a010001u, 0xc0000202u));
 }
 
 TEST(RouteBuild, ANetworkOfTwoOrOneHasNoBroadcastAddress) {

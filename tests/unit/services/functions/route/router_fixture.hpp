@@ -15,11 +15,11 @@
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/ipv6_router.hpp"
 #include "services/functions/route/next_hops.hpp"
+#include "services/functions/route/report_limits.hpp"
 #include "services/functions/route/route_compute.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/router.hpp"
 #include "services/functions/route/router_ports.hpp"
-#include "services/functions/token_bucket.hpp"
 #include "shared/layout/batch_arena.hpp"
 #include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/services/functions/route/route_fixture.hpp"
@@ -128,7 +128,7 @@ class RouterParts : public RouteFate {
  public:
   explicit RouterParts(const std::vector<PlanPort>& plan = dual_ports(), std::uint32_t rate = 0,
                        std::uint32_t burst = 50, const std::vector<std::string>& advertise = {})
-      : ports(plan), limit(rate, burst), advertiser(ports, plan, advertise, limit) {}
+      : ports(plan), limits(rate, burst), advertiser(ports, plan, advertise, limits.others) {}
   /// The batch begins anew with this frame.
   void take(const RouteFrame& frame) {
     arena_.clear();
@@ -160,15 +160,15 @@ class RouterParts : public RouteFate {
   NeighbourTableView table = memory.table();
   BatchFacts facts{.port_in = 0, .now_ns = kRouteNowNs, .neighbours = &table};
   RouterPorts ports;
-  TokenBucket limit;
+  ReportLimits limits;
   Punt punt{0};
   NextHops hops{ports};
   ProxyArp proxy_arp;
   AnswerRoutes answers{{}, {}, ports, hops};  // back to the station
   FragmentedEcho fragments{answers};
-  Ipv4Router ipv4{ports, hops, limit, punt, answers, proxy_arp, fragments};
+  Ipv4Router ipv4{ports, hops, limits, punt, answers, proxy_arp, fragments};
   RouterAdvertiser advertiser;
-  Ipv6Router ipv6{ports, hops, limit, punt, answers, advertiser, fragments};
+  Ipv6Router ipv6{ports, hops, limits, punt, answers, advertiser, fragments};
 
  private:
   Batch batch_;

@@ -141,5 +141,17 @@ TEST(RouterPorts, TheSourceOfIpv6HasTheScopeOfTheDestination) {
   EXPECT_EQ(port_with({"10.1.0.1/24"}).source_for(kPortFar), nullptr);
 }
 
+TEST(RouterPorts, OursAreTheAddressesOfAllPortsAndTheirAnycastAddresses) {
+  const std::vector<PlanPort> plan = {
+      {.name = "a", .mac = "02:00:00:00:00:0a", .addresses = {"2001:db8::1/64"}},
+      {.name = "b", .mac = "02:00:00:00:00:0b", .addresses = {"2001:db8:1::1/127"}}};
+  const RouterPorts ports(plan);
+  EXPECT_TRUE(ports.is_own(kPortGlobal));
+  EXPECT_TRUE(ports.is_own(with_last(kPortGlobal, 0))) << "anycast";
+  EXPECT_TRUE(ports.is_own(kPortSecond));
+  EXPECT_FALSE(ports.is_own(with_last(kPortSecond, 0))) << "none of a link between two routers";
+  EXPECT_FALSE(ports.is_own(with_last(kPortGlobal, 2)));
+}
+
 }  // namespace
 }  // namespace millrace
