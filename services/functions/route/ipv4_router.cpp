@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "services/functions/nat/revert_translation.hpp"
+#include "services/functions/nat64/as_sent.hpp"
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/revert_version.hpp"
 #include "services/functions/route/ipv4_datagram.hpp"
