@@ -144,7 +144,7 @@ class Watch:
         self.fired |= set(names)
 
     def without(self, running, *names):
-        """None of them fires without a cause, once a time in which this host stood still is past."""
+        """None of them fires without a cause, once a stall of this host is past."""
         wait_until(lambda: not set(names) & self.firing(running), LIMIT_SECONDS,
                    lambda: f"without a cause: {set(names) & self.firing(running)}")
 

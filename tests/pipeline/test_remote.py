@@ -185,9 +185,10 @@ def test_down_by_tcp(tmp_path):
     with topology:
         topology.endless = True
         topology.folder, topology.at = tmp_path, address_in(topology.said)
-        other = millrace("down", "other", "--at", topology.at, "--key", tmp_path / "me.key",
-                         "--server-key", tmp_path / "host.key.pub", check=False)
-        assert f"runs topology '{topology.name}', not 'other'" in other.stderr
+        said = f"runs topology '{topology.name}', not 'other'"
+        wait_until(lambda: said in millrace(
+            "down", "other", "--at", topology.at, "--key", tmp_path / "me.key", "--server-key",
+            tmp_path / "host.key.pub", check=False).stderr, PATIENCE, said)
         pid = topology.supervisor()
         assert "told to stop" in remote(topology, "down").stdout
         wait_until(lambda: not os.path.exists(topology.run_dir), PATIENCE, f"{pid} has ended it")
