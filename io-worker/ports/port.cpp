@@ -7,6 +7,7 @@
 
 #include "io-worker/ports/afpacket.hpp"
 #include "io-worker/ports/afxdp.hpp"
+#include "io-worker/ports/closed_queues.hpp"
 #include "io-worker/ports/dpdk.hpp"
 #include "io-worker/ports/generate.hpp"
 #include "io-worker/ports/loop.hpp"
@@ -97,6 +98,24 @@ std::string opening(const PlanPort& port, std::string_view direction, std::uint3
          std::to_string(queue);
 }
 
+std::unique_ptr<RxQueue> reopen_rx(const Device& device, const PlanPort& port, std::uint32_t queue,
+                                   const BufferSource& pool) {
+  try {
+    return device.open_rx(port, queue, pool, true);
+  } catch (const Error& error) {
+    return closed_rx(error.what());
+  }
+}
+
+std::unique_ptr<TxQueue> reopen_tx(const Device& device, const PlanPort& port,
+                                   std::uint32_t queue) {
+  try {
+    return device.open_tx(port, queue, true);
+  } catch (const Error& error) {
+    return closed_tx(error.what());
+  }
+}
+
 void refuse_queue(std::uint32_t queue, std::uint32_t count) {
   if (queue < count) return;
   throw Error(count == 0 ? std::string("this port has none")
@@ -133,7 +152,8 @@ std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue
       return device.open_by_rx(port, queue, shares.value_or(ShareSet{1} << queue), pool, run_dir);
     }
     MILLRACE_CHECK(device.open_rx != nullptr);
-    return device.open_rx(port, queue, pool, restarted);
+    if (restarted) return reopen_rx(device, port, queue, pool);
+    return device.open_rx(port, queue, pool, false);
   });
 }
 
@@ -143,7 +163,8 @@ std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue
   return while_doing(opening(port, "transmit", queue), [&] {
     refuse_queue(queue, device.queues(port).send);
     if (device.open_by_tx != nullptr) return device.open_by_tx(port, run_dir);
-    return device.open_tx(port, queue, restarted);
+    if (restarted) return reopen_tx(device, port, queue);
+    return device.open_tx(port, queue, false);
   });
 }
 

@@ -228,8 +228,9 @@ std::optional<InterfaceWish> interface_wish(const PlanPort& port);
 
 /// Opens queue `queue` of `port`. Throws millrace::Error with the file or setting that is wrong.
 /// `restarted`: an earlier life of this actor wrote or read this port; a file is continued, not
-/// begun anew. `run_dir`: where hub and standby lend what they keep (kept_file.hpp). `shares`: that
-/// it reads, where the port has such; nothing: the one with its own number.
+/// begun anew, and one that cannot be opened gives a closed queue (closed_queues.hpp). `run_dir`:
+/// where hub and standby lend what they keep (kept_file.hpp). `shares`: that it reads, where the
+/// port has such; nothing: the one with its own number.
 std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,
                                        const BufferSource& pool, bool restarted,
                                        const std::string& run_dir = {},

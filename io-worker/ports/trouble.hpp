@@ -22,13 +22,13 @@ class TroubleText {
     va_end(values);
     if (more > 0) length_ = std::min(length_ + static_cast<std::size_t>(more), text_.size() - 1);
   }
-  /// Its end where it is long, so that an event has room for what comes behind.
-  void add_path(std::string_view path) noexcept {
-    constexpr std::size_t kPathMax = 80;
-    const bool whole = path.size() <= kPathMax;
-    const std::string_view shown = whole ? path : path.substr(path.size() - kPathMax);
+  /// Its end where it is longer than `bytes_max`, so that an event has room for what comes behind.
+  void add_end(std::string_view what, std::size_t bytes_max) noexcept {
+    const bool whole = what.size() <= bytes_max;
+    const std::string_view shown = whole ? what : what.substr(what.size() - bytes_max);
     add("%s%.*s", whole ? "" : "...", static_cast<int>(shown.size()), shown.data());
   }
+  void add_path(std::string_view path) noexcept { add_end(path, 80); }
   std::string text() const { return std::string(view()); }
   std::string_view view() const noexcept { return {text_.data(), length_}; }
   const char* c_str() const noexcept { return text_.data(); }

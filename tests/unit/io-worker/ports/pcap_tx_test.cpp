@@ -20,7 +20,6 @@
 namespace millrace {
 namespace {
 
-using test::error_of;
 using test::frame_of;
 using test::make_port;
 using test::PcapPacket;
@@ -141,13 +140,20 @@ TEST(PcapTx, GoesOnBehindTheLastWholeRecordAfterARestart) {
 
 TEST(PcapTx, DoesNotAppendToAFileThatItDidNotWrite) {
   const TestFolder folder;
-  const std::string path = folder.write("a", test::pcap_of(2));
-  EXPECT_NE(error_of([&] { open(path, true); }).find("not the file that this port wrote"),
-            std::string::npos);
+  const std::string other = test::pcap_of(2);
+  const std::string path = folder.write("a", other);
+  const auto trouble = [&] {
+    const auto queue = open(path, true);
+    EXPECT_TRUE(queue->failed());
+    EXPECT_EQ(send(*queue, 0, 1), 0u);
+    return queue->trouble().text();
+  };
+  EXPECT_NE(trouble().find("not the file that this port wrote"), std::string::npos);
+  EXPECT_EQ(TestFolder::read(path), other);
   const std::string corrupt =
       test::pcap_header({.nanoseconds = true}) + std::string(16, static_cast<char>(0xff));
   folder.write("a", corrupt);
-  EXPECT_NE(error_of([&] { open(path, true); }).find("no record at byte 24"), std::string::npos);
+  EXPECT_NE(trouble().find("no record at byte 24"), std::string::npos);
   EXPECT_EQ(TestFolder::read(path), corrupt);
 }
 
@@ -213,6 +219,29 @@ TEST(PcapTx, StopsAtAWholeRecordWhenTheDiskIsFull) {
   for (std::uint32_t bytes = 24; bytes + 16 + fit <= 20'000; ++fit) bytes += 16 + fit;
   EXPECT_EQ(sent, fit);
   expect_packets(path, sent);
+}
+
+/// The file is new, as behind a rotation, and has no room for its header.
+TEST(PcapTx, HasFailedWhenARestartFindsNoRoomToBegin) {
+  const TestFolder folder;
+  const std::string path = folder.path("a");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{10, 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    bool stays = false;
+    const std::string error = test::error_of([&] {
+      const auto queue = open(path, true);
+      stays = queue->failed() && send(*queue, 0, 1) == 0 && !queue->trouble().empty();
+    });
+    ::_exit(stays && error.empty() ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(send(*open(path, true), 0, 3), 3u) << "with room again it begins";
+  expect_packets(path, 3);
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <filesystem>
+
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/test_pool.hpp"
 
@@ -11,7 +14,10 @@ namespace millrace {
 namespace {
 
 using test::error_of;
+using test::frame_of;
 using test::make_port;
+using test::take_all;
+using test::TestFolder;
 using test::TestPool;
 
 TEST(Ports, NameTheNearestDeviceForAnUnknownOne) {
@@ -48,6 +54,69 @@ TEST(Ports, RefuseAQueueThatTheyDoNotHave) {
               open_tx_queue(make_port("pcap", {{"in", "a"}}), 0, false);
             }),
             "port 'lan' (pcap), transmit queue 0: this port has none");
+}
+
+/// What is told of a port whose actor is restarted; "thrown" where it cannot be.
+template <class Open>
+std::string trouble_after_restart(const Open& open) {
+  std::string text = "thrown";
+  error_of([&] { text = open()->trouble().text(); });
+  return text;
+}
+
+TEST(Ports, AFileThatIsAwayIsAnErrorAtTheFirstStartAlone) {
+  const TestFolder folder;
+  const TestPool pool(4);
+  const std::string path = folder.path("away/file");
+  for (const PlanPort& port :
+       {make_port("pcap", {{"in", path}}), make_port("replay", {{"file", path}})}) {
+    const std::string error = error_of([&] { open_rx_queue(port, 0, pool, false); });
+    EXPECT_NE(error.find("open " + path + ": No such file"), std::string::npos) << error;
+    EXPECT_EQ(trouble_after_restart([&] { return open_rx_queue(port, 0, pool, true); }),
+              "open " + path +
+                  ": No such file or directory; not read until the ingress is "
+                  "restarted");
+  }
+  const PlanPort out = make_port("pcap", {{"out", path}});
+  const std::string error = error_of([&] { open_tx_queue(out, 0, false); });
+  EXPECT_NE(error.find("open " + path + ": No such file"), std::string::npos) << error;
+  EXPECT_EQ(trouble_after_restart([&] { return open_tx_queue(out, 0, true); }),
+            "open " + path + ": No such file or directory; what is sent is dropped as no_output");
+}
+
+TEST(Ports, AFileThatIsAwayTakesAndGivesNothingAndItsPortGoesOnWhenItIsBack) {
+  const TestFolder folder;
+  TestPool pool(8);
+  const PlanPort out = make_port("pcap", {{"out", folder.path("away/file")}});
+  const PlanPort in = make_port("pcap", {{"in", folder.path("away/file")}});
+  const std::string frame = frame_of(1, 60);
+  const std::array packets{TxPacket{.bytes = std::as_bytes(std::span(frame)), .wire_length = 60}};
+  std::filesystem::create_directory(folder.path("away"));
+  EXPECT_EQ(open_tx_queue(out, 0, false)->send(packets), 1u);
+  std::filesystem::rename(folder.path("away"), folder.path("moved"));
+  const auto closed_tx = open_tx_queue(out, 0, true);
+  EXPECT_TRUE(closed_tx->failed());
+  EXPECT_EQ(closed_tx->send(packets), 0u);
+  const auto closed_rx = open_rx_queue(in, 0, pool, true);
+  closed_rx->resume(0);
+  EXPECT_TRUE(take_all(*closed_rx, pool).empty());
+  EXPECT_TRUE(closed_rx->exhausted());
+  EXPECT_EQ(closed_rx->errors(), 1u);
+  std::filesystem::rename(folder.path("moved"), folder.path("away"));
+  const auto again = open_tx_queue(out, 0, true);
+  EXPECT_FALSE(again->failed());
+  EXPECT_EQ(again->send(packets), 1u);
+  EXPECT_EQ(take_all(*open_rx_queue(in, 0, pool, true), pool).size(), 2u);
+}
+
+TEST(Ports, OfALongPathItsEndIsToldWithTheReason) {
+  const std::string path = "/" + std::string(200, 'a') + "/file";
+  const std::string told = trouble_after_restart([&] {
+    return open_tx_queue(make_port("pcap", {{"out", path}}), 0, true);
+  });
+  EXPECT_TRUE(told.starts_with("...aaa")) << told;
+  EXPECT_NE(told.find("/file: No such file or directory; what is sent"), std::string::npos) << told;
+  EXPECT_LT(told.size(), 180u) << "an event has 199 bytes, and the port's name is one of them";
 }
 
 }  // namespace
