@@ -123,8 +123,7 @@ void Ipv6Router::redirect(const FinishContext& call, const Departure& at,
   const std::size_t front = redirect_front_bytes(better);
   const std::size_t quoted = redirect_quote_bytes(better, ip.size());
   if (!batch.side.has_room(front + quoted)) return;
-  // None about what no error is sent about either (RFC 4443 2.4 (e)), and at a bounded
-  // rate.
+  // None about what no error is sent about either (RFC 4443 2.4 (e)); at a bounded rate.
   if (!may_report(call, at.packet, {}) || !limits_.redirects.take(call.facts.now_ns)) return;
   const std::span<std::byte> to =
       batch.side.add({.packet = at.packet,

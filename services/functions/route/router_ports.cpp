@@ -107,7 +107,9 @@ const Ipv6Bytes* RouterPort::source_for(const Ipv6Bytes& to) const noexcept {
   for (const PortIpv6& own : ipv6) {
     if (in_network(to, own)) return &own.address;
   }
-  return &ipv6.front().address;
+  const auto global =
+      std::ranges::find_if(ipv6, [](const PortIpv6& own) { return !is_link_local(own.address); });
+  return global != ipv6.end() ? &global->address : &ipv6.front().address;
 }
 
 }  // namespace millrace

@@ -43,7 +43,8 @@ struct RouterPort {
   bool are_together(std::uint32_t one, std::uint32_t other) const noexcept;
   /// The port's address in the network of `to`, else its first one; null without any.
   const OwnAddress* source_for(std::uint32_t to) const noexcept;
-  /// Likewise; the link-local one for a link-local address; null without any.
+  /// Likewise; the link-local one for a link-local address, and for others only where the port has
+  /// no other; null without any.
   const Ipv6Bytes* source_for(const Ipv6Bytes& to) const noexcept;
 };
 

@@ -139,6 +139,7 @@ TEST(RouterPorts, TheSourceOfIpv6HasTheScopeOfTheDestination) {
   EXPECT_EQ(*port.source_for(kPortFar), kPortGlobal);
   EXPECT_EQ(*port.source_for(with_last(kPortLinkLocal, 9)), kPortLinkLocal);
   EXPECT_EQ(port_with({"10.1.0.1/24"}).source_for(kPortFar), nullptr);
+  EXPECT_EQ(*port_with({"fe80::1/64", "2001:db8::1/64"}).source_for(kPortFar), kPortGlobal);
 }
 
 TEST(RouterPorts, OursAreTheAddressesOfAllPortsAndTheirAnycastAddresses) {
