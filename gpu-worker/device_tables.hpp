@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+
 #include "gpu-worker/device.hpp"
 #include "services/functions/stages/function_stages.hpp"
 #include "shared/actor/new_tables.hpp"
@@ -10,7 +12,7 @@ namespace millrace {
 
 /// New tables of a GPU worker, on its control thread: they are copied to the device first, however
 /// long that takes, then offered to the data thread, which only goes over to them. What cannot be
-/// copied is not offered.
+/// copied is not offered. Changes of live tables are copied as they come.
 class DeviceTables : public PlanFollower {
  public:
   /// Both borrowed.
@@ -25,11 +27,19 @@ class DeviceTables : public PlanFollower {
   void tend() noexcept override {
     functions_.tend();
     device_.free_tables();
+    follows_ = device_.follow_tables();
+  }
+  std::chrono::milliseconds pause() const noexcept override {
+    return follows_ ? kFollowPause : PlanFollower::pause();
   }
 
  private:
+  /// Changes of live tables wait that long at most, and go to the device together.
+  static constexpr std::chrono::milliseconds kFollowPause{2};
+
   FunctionStages& functions_;
   Device& device_;
+  bool follows_ = false;  ///< it has live tables
 };
 
 }  // namespace millrace

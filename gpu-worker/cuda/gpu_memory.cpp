@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 namespace millrace {
 namespace {
@@ -13,17 +12,6 @@ namespace {
 constexpr std::size_t kCopyBytesMax = std::size_t{1} << 20;
 
 }  // namespace
-
-GpuMemory::GpuMemory(GpuMemory&& other) noexcept
-    : stream_(other.stream_), pieces_(std::exchange(other.pieces_, {})) {}
-
-GpuMemory& GpuMemory::operator=(GpuMemory&& other) noexcept {
-  if (this == &other) return *this;
-  free();
-  stream_ = other.stream_;
-  pieces_ = std::exchange(other.pieces_, {});
-  return *this;
-}
 
 void GpuMemory::free() noexcept {
   for (std::byte* piece : pieces_) {
@@ -44,6 +32,7 @@ const std::byte* GpuMemory::copy(std::span<const std::byte> bytes) {
   if (bytes.empty()) return nullptr;
   std::byte* const piece = allocate(bytes.size());
   write(piece, bytes);
+  settle();
   return piece;
 }
 
@@ -54,8 +43,8 @@ std::byte* GpuMemory::zeros(std::size_t bytes) {
   return piece;
 }
 
-void GpuMemory::write(const void* at, std::span<const std::byte> bytes) {
-  auto* to = static_cast<std::byte*>(const_cast<void*>(at));
+void GpuMemory::write(const std::byte* at, std::span<const std::byte> bytes) {
+  auto* to = const_cast<std::byte*>(at);
   while (!bytes.empty()) {
     const auto step = bytes.first(std::min(bytes.size(), kCopyBytesMax));
     check_cuda(cudaMemcpyAsync(to, step.data(), step.size(), cudaMemcpyHostToDevice, stream_),
@@ -63,7 +52,15 @@ void GpuMemory::write(const void* at, std::span<const std::byte> bytes) {
     to += step.size();
     bytes = bytes.subspan(step.size());
   }
-  check_cuda(cudaStreamSynchronize(stream_), "copying to the GPU");
+}
+
+void GpuMemory::settle() { check_cuda(cudaStreamSynchronize(stream_), "copying to the GPU"); }
+
+void GpuMemory::give_back(const std::byte* at) noexcept {
+  const auto piece = std::find(pieces_.begin(), pieces_.end(), at);
+  if (piece == pieces_.end()) return;
+  note_cuda(cudaFreeAsync(*piece, stream_), "giving back the GPU's memory");
+  pieces_.erase(piece);
 }
 
 void keep_freed_memory() {

@@ -12,14 +12,12 @@
 namespace millrace {
 
 /// Pieces of a GPU's memory that come and go together: the tables of a chain. From CUDA's pool and
-/// in the order of a stream, because cudaFree() waits for a resident kernel, for ever. Move-only;
-/// what was written through the stream is there when copy() returns.
+/// in the order of a stream, because cudaFree() waits for a resident kernel, for ever. What was
+/// written through the stream is there when copy() returns.
 class GpuMemory : public DeviceMemory {
  public:
   /// `stream` is borrowed.
   explicit GpuMemory(cudaStream_t stream) : stream_(stream) {}
-  GpuMemory(GpuMemory&& other) noexcept;
-  GpuMemory& operator=(GpuMemory&& other) noexcept;
   GpuMemory(const GpuMemory&) = delete;  // two owners would free twice
   GpuMemory& operator=(const GpuMemory&) = delete;
   ~GpuMemory() override { free(); }
@@ -27,8 +25,10 @@ class GpuMemory : public DeviceMemory {
   const std::byte* copy(std::span<const std::byte> bytes) override;
   /// `bytes` of zeros.
   std::byte* zeros(std::size_t bytes);
-  /// Into a piece of ours. In small steps, so that no other thread's call waits for a large copy.
-  void write(const void* at, std::span<const std::byte> bytes);
+  /// In small steps, so that no other thread's call waits for a large copy.
+  void write(const std::byte* at, std::span<const std::byte> bytes) override;
+  void settle() override;
+  void give_back(const std::byte* at) noexcept override;
 
  private:
   std::byte* allocate(std::size_t bytes);

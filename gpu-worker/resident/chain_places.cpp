@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu-worker/resident/chain_places.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,23 @@ void ChainPlaces::free_unused() noexcept {
   for (Place& place : places_) {
     if (place.tables && !place.used.load(std::memory_order_acquire)) place.tables.reset();
   }
+}
+
+DeviceCopies ChainPlaces::follow(ReaderGrace& grace) {
+  DeviceCopies copies;
+  for (const Place& place : places_) {
+    if (!place.tables) continue;
+    const DeviceCopies more = place.tables->follow(grace);
+    copies.words += more.words;
+    copies.tables += more.tables;
+  }
+  return copies;
+}
+
+bool ChainPlaces::has_followers() const noexcept {
+  return std::ranges::any_of(places_, [](const Place& place) {
+    return place.tables != nullptr && place.tables->has_followers();
+  });
 }
 
 void ChainPlaces::take_loaded() noexcept {

@@ -42,6 +42,9 @@ class ChainPlaces {
   void forget_loaded() noexcept;
   /// Gives back the memory of places that no batch uses.
   void free_unused() noexcept;
+  /// Live tables of all places: DeviceMemory::follow(), and whether there are any.
+  DeviceCopies follow(ReaderGrace& grace);
+  bool has_followers() const noexcept;
 
   // Data thread.
   void take_loaded() noexcept;

@@ -27,7 +27,8 @@ constexpr std::uint32_t kPassedByMax = 64;  ///< batches that a poll looks at in
 constexpr std::uint64_t kWatchNs = 10'000'000;
 constexpr std::uint64_t kLostNs = 2'000'000'000;  ///< a batch takes microseconds
 constexpr std::uint64_t kDeadNs = 500'000'000;    ///< its dispatcher beats each 64 rounds
-constexpr std::size_t kSpareBytes = 512;          ///< for the heartbeat, and what aligning takes
+constexpr std::uint64_t kFollowAgainNs = 1'000'000'000;
+constexpr std::size_t kSpareBytes = 512;  ///< for the heartbeat, and what aligning takes
 
 [[noreturn]] void fail(const std::string& name, const char* what) {
   say(name, std::string(what) + "; the stand-in takes over");
@@ -134,7 +135,9 @@ void ResidentDevice::load_stage(std::uint8_t stage, const Plan& plan) {
   const std::uint32_t place = chains_.vacant();
   auto tables = std::make_unique<GpuMemory>(copies_.get());
   const Chain chain = make_chain(stage, plan, *tables);
-  memory_.write(arguments_.chains + place, std::as_bytes(std::span(&chain, 1)));
+  memory_.write(reinterpret_cast<const std::byte*>(arguments_.chains + place),
+                std::as_bytes(std::span(&chain, 1)));
+  memory_.settle();
   const PlanPath& path = plan.paths[plan.stages[stage].path];
   const bool needs_frames =
       std::any_of(chain.members, chain.members + chain.member_count,
@@ -163,6 +166,30 @@ void ResidentDevice::load_tables(const Plan& plan) {
   }
 }
 
+/// A fault of the GPU ends the process by watch(); what finds no room is tried again.
+bool ResidentDevice::follow_tables() noexcept {
+  const std::uint64_t now = tsc_now();
+  if (now < next_follow_tsc_) return chains_.has_followers();
+  try {
+    use_gpu(ordinal_);
+    note_copies(chains_.follow(grace_), now);
+  } catch (const Error& error) {
+    say(name_, std::string("a table on the GPU is behind its image: ") + error.what());
+    next_follow_tsc_ = now + scale_.to_ticks(kFollowAgainNs);
+  }
+  return chains_.has_followers();
+}
+
+void ResidentDevice::note_copies(const DeviceCopies& more, std::uint64_t now) {
+  followed_.words += more.words;
+  followed_.tables += more.tables;
+  if (followed_.tables == told_copies_ || now < next_told_tsc_) return;
+  say(name_, "live tables copied as a whole so far: " + std::to_string(followed_.tables) +
+                 "; more changed at once than is noted, or another writer began");
+  told_copies_ = followed_.tables;
+  next_told_tsc_ = now + scale_.to_ticks(kFollowAgainNs);
+}
+
 void ResidentDevice::push(const Submission& submission) noexcept {
   const resident::RingSize ring = arguments_.submission_ring;
   std::atomic_ref(submissions_[ring.place(submitted_)])
@@ -188,6 +215,7 @@ bool ResidentDevice::submit(const DeviceBatch& batch) noexcept {
   expect_results(place);
   chains_.enter(chain);
   order_[order_end_++ & order_mask_] = slot;
+  grace_.note_submitted(order_end_);
   if (waiting_++ == 0) oldest_since_tsc_ = heartbeat_since_tsc_ = tsc_now();
   push(
       {.slot = slot, .count = count, .chain = chain, .part_bits = part_bits, .keyed = facts.keyed});
@@ -249,6 +277,7 @@ std::uint32_t ResidentDevice::poll(std::span<DeviceBatch> out) noexcept {
     slot = kGone;
   }
   while (order_begin_ != order_end_ && order_[order_begin_ & order_mask_] == kGone) ++order_begin_;
+  grace_.note_returned(order_begin_);
   if (waiting_ != 0) watch();
   return count;
 }

@@ -11,6 +11,7 @@
 #include "gpu-worker/cuda/stream.hpp"
 #include "gpu-worker/device.hpp"
 #include "gpu-worker/resident/arguments.hpp"
+#include "gpu-worker/resident/batch_grace.hpp"
 #include "gpu-worker/resident/chain_places.hpp"
 #include "shared/actor/context.hpp"
 #include "shared/base/clock.hpp"
@@ -41,6 +42,9 @@ class ResidentDevice : public Device {
   void load_tables(const Plan& plan) override;
   void use_tables() noexcept override { chains_.take_loaded(); }
   void free_tables() noexcept override { chains_.free_unused(); }
+  bool follow_tables() noexcept override;
+  /// What follow_tables() has copied so far. Control thread.
+  const DeviceCopies& followed() const noexcept { return followed_; }
 
  private:
   struct Place {
@@ -53,6 +57,7 @@ class ResidentDevice : public Device {
   void lay_out();
   resident::Chain make_chain(std::uint8_t stage, const Plan& plan, GpuMemory& tables) const;
   void load_stage(std::uint8_t stage, const Plan& plan);
+  void note_copies(const DeviceCopies& more, std::uint64_t now);
   void push(const resident::Submission& submission) noexcept;
   std::span<std::uint32_t> results(const Place& place, std::uint32_t member) const noexcept;
   void expect_results(const Place& place) noexcept;
@@ -77,6 +82,11 @@ class ResidentDevice : public Device {
   std::uint32_t order_mask_;
   std::uint32_t order_begin_ = 0, order_end_ = 0;
   ChainPlaces chains_;
+  BatchGrace grace_;
+  // The control thread's.
+  std::uint64_t next_follow_tsc_ = 0;
+  DeviceCopies followed_;
+  std::uint64_t told_copies_ = 0, next_told_tsc_ = 0;  ///< whole tables, by the log
   std::uint32_t submitted_ = 0, waiting_ = 0;
   std::uint32_t blocks_ = 0;             ///< of the kernel
   std::uint32_t packets_under_way_ = 0;  ///< of the batches that are waited for

@@ -5,9 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
+#include "services/functions/reader_grace.hpp"
 #include "shared/config/plan.hpp"
 
 /// What a function with a GPU version brings, beside `compute` on the device (<name>_gpu.cuh): its
@@ -33,7 +37,25 @@ inline constexpr std::uint32_t kHeaderBytes = 128;
 inline constexpr std::uint32_t kStageBytes = 24576;
 inline constexpr std::uint32_t kStageSlack = 16;  ///< readable behind the last fetched byte
 
-/// Memory of one table on one GPU, which gives it back when the table's last batch has left.
+class DeviceMemory;
+
+/// What was copied to follow live tables.
+struct DeviceCopies {
+  std::uint64_t words = 0;   ///< of 4 bytes, that had changed
+  std::uint64_t tables = 0;  ///< whole ones
+};
+
+/// Keeps a table in the memory of a device like its image, which is live. Control thread.
+class DeviceFollower {
+ public:
+  virtual ~DeviceFollower() = default;
+  /// Copies what has changed, while batches go on. `grace`: of the batches at the device. Throws
+  /// Error: then the next call begins with a copy of the whole table.
+  virtual DeviceCopies follow(DeviceMemory& memory, ReaderGrace& grace) = 0;
+};
+
+/// Memory of the tables of one chain on one GPU, which gives it back when their last batch has
+/// left. Control thread.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
@@ -44,6 +66,30 @@ class DeviceMemory {
   const T* copy_of(std::span<const T> values) {
     return reinterpret_cast<const T*>(copy(std::as_bytes(values)));
   }
+  /// Into a piece that copy() gave, and done behind settle(); `bytes` may be used again at once. A
+  /// batch meets each aligned word of 4 or 8 bytes as it was or as it is. Throws Error.
+  virtual void write(const std::byte* at, std::span<const std::byte> bytes) = 0;
+  /// What was written is there, before all that is written from now on. Throws Error.
+  virtual void settle() = 0;
+  /// No batch will read the piece at `at` that copy() gave.
+  virtual void give_back(const std::byte* at) noexcept = 0;
+
+  /// From now on follow() calls it, for as long as the memory is there.
+  void keep(std::unique_ptr<DeviceFollower> follower) { followers_.push_back(std::move(follower)); }
+  bool has_followers() const noexcept { return !followers_.empty(); }
+  /// All of them. Throws Error of the first that does.
+  DeviceCopies follow(ReaderGrace& grace) {
+    DeviceCopies copies;
+    for (const auto& follower : followers_) {
+      const DeviceCopies more = follower->follow(*this, grace);
+      copies.words += more.words;
+      copies.tables += more.tables;
+    }
+    return copies;
+  }
+
+ private:
+  std::vector<std::unique_ptr<DeviceFollower>> followers_;
 };
 
 /// A view of a table in the memory of the GPU, as the function's own code there knows it.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+
 #include "shared/config/plan.hpp"
 
 /// Tables that change while traffic flows, from both threads of an actor: the control thread reads
@@ -18,8 +20,13 @@ class PlanFollower {
   /// data thread has. Does nothing for a revision that it has followed already. Throws Error with
   /// the reason when something cannot be made: then all stays as it is.
   virtual void follow(const Plan& plan) = 0;
-  /// Frees what the data thread has given up. Every 100 ms or oftener.
+  /// Frees what the data thread has given up. Called when pause() is over, or earlier.
   virtual void tend() noexcept = 0;
+  /// From one tend() to the next, at most.
+  virtual std::chrono::milliseconds pause() const noexcept { return kTendPause; }
+
+ protected:
+  static constexpr std::chrono::milliseconds kTendPause{100};
 };
 
 /// The data thread's side, where a device has tables too.

@@ -145,10 +145,17 @@ void ActorControl::run(Talk& talk) noexcept {
     talk.tell_events();
     while (auto message = talk.client.receive()) obey(message->body, talk);
     for (PlanFollower* follower : followers_) follower->tend();
-    if (!last) ControlClient::wait({&talk.client, 1}, wake_.get(), kEventDelay);
+    if (!last) ControlClient::wait({&talk.client, 1}, wake_.get(), pause());
     std::uint64_t wakes = 0;
     [[maybe_unused]] const ssize_t read = ::read(wake_.get(), &wakes, sizeof wakes);
   }
+}
+
+/// Until the control thread has something to do without being woken.
+std::chrono::milliseconds ActorControl::pause() const noexcept {
+  std::chrono::milliseconds pause = kEventDelay;
+  for (const PlanFollower* follower : followers_) pause = std::min(pause, follower->pause());
+  return pause;
 }
 
 void ActorControl::follow_plan(std::uint32_t revision, Talk& talk) noexcept {

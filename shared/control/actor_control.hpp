@@ -68,6 +68,7 @@ class ActorControl {
 
   void run(Talk& talk) noexcept;
   void wake() noexcept;
+  std::chrono::milliseconds pause() const noexcept;
   void obey(const ControlBody& command, Talk& talk) noexcept;
   void follow_plan(std::uint32_t revision, Talk& talk) noexcept;
 

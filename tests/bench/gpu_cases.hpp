@@ -16,6 +16,7 @@
 #include "services/functions/device_function.hpp"
 #include "tests/gpu/gpu_world.hpp"
 #include "tests/unit/services/functions/acl/acl_traces.hpp"
+#include "tests/unit/services/functions/device_memory_fake.hpp"
 
 /// What millrace-gpu-figures measures: frames, and a function of a GPU with its batches of them.
 
@@ -90,24 +91,13 @@ struct Case {
   std::string name, type, table, text;  ///< `table`: the setting that names it
 };
 
-/// Tables as they would lie on a GPU, in ordinary memory.
-class OrdinaryMemory final : public DeviceMemory {
- public:
-  const std::byte* copy(std::span<const std::byte> bytes) override {
-    return all_.emplace_back(bytes.begin(), bytes.end()).data();
-  }
-
- private:
-  std::vector<std::vector<std::byte>> all_;
-};
-
 /// One stage of a function on a GPU, and its batches.
 class Stage {
  public:
   Stage(const Case& what, std::uint32_t batch_packets, Frames frames)
       : world_(yaml_of(what, batch_packets), {{"table", what.text}}) {
     const PlanFunction& function = world_.plan().functions.front();
-    OrdinaryMemory tables;
+    FakeDeviceMemory tables;
     const std::uint32_t frame_bytes =
         function_type(function.type).upload(function, tables).frame_bytes;
     for (std::uint32_t slot = 0; slot < kSlots; ++slot) {

@@ -7,10 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "services/functions/acl/acl_gpu.hpp"
 #include "tests/gpu/gpu_world.hpp"
+#include "tests/unit/services/functions/device_memory_fake.hpp"
 
 namespace millrace {
 namespace {
@@ -27,19 +26,6 @@ paths: { one: { from: [a], run: [f], slots: 8 } }
 test::GpuWorld world_of(const std::string& function, const std::string& text) {
   return {kBegin + ("functions: { f: { " + function + ", on: gpu } }\n"), {{"data", text}}};
 }
-
-/// The memory of a GPU, on this side.
-class Copies : public DeviceMemory {
- public:
-  const std::byte* copy(std::span<const std::byte> bytes) override {
-    copies_.push_back(std::make_unique<std::byte[]>(bytes.size()));
-    std::ranges::copy(bytes, copies_.back().get());
-    return copies_.back().get();
-  }
-
- private:
-  std::vector<std::unique_ptr<std::byte[]>> copies_;
-};
 
 TEST(MadeData, RulesOfMatchAreAllTaken) {
   std::mt19937 random(1);
@@ -69,7 +55,7 @@ TEST(MadeData, RuleSetsFitAGpuAndTheirTracesMeetThem) {
     const AclRuleFile rules = parse_acl_rules(text, "data", {});
     ASSERT_EQ(rules.rules.size(), 2000u) << rules.refusals[0];
     const test::GpuWorld world = world_of("type: acl, rules: data, method: bits", text);
-    Copies memory;
+    FakeDeviceMemory memory;
     EXPECT_EQ(upload_acl(world.plan().functions[0], memory).kind, DeviceKind::kAcl);
     const AclTrace trace = test::made_trace(random, rules.rules, 300);
     EXPECT_GT(std::ranges::count_if(trace.words, [](std::uint32_t word) { return word != 0; }),

@@ -39,11 +39,13 @@ class LoadingDevice : public Device {
   }
   void use_tables() noexcept override { used = loaded; }
   void free_tables() noexcept override { ++freed; }
+  bool follow_tables() noexcept override { return ++followed, has_live; }
 
   bool full = false;
   std::uint32_t loaded = 0, used = 0;  // no atomics: the hand-over is enough
   std::thread::id loader;
-  int freed = 0;
+  int freed = 0, followed = 0;
+  bool has_live = false;
 };
 
 class DeviceTablesTest : public ::testing::Test {
@@ -107,6 +109,16 @@ TEST_F(DeviceTablesTest, WhatTheFunctionsCannotMakeIsNotOffered) {
 TEST_F(DeviceTablesTest, TendingFreesOnTheDeviceToo) {
   tables_.tend();
   EXPECT_EQ(device_.freed, 1);
+}
+
+TEST_F(DeviceTablesTest, LiveOnesAreFollowedAtShortIntervals) {
+  tables_.tend();
+  EXPECT_EQ(device_.followed, 1);
+  const auto without = tables_.pause();
+  device_.has_live = true;
+  tables_.tend();
+  EXPECT_EQ(device_.followed, 2);
+  EXPECT_LT(tables_.pause(), without);
 }
 
 TEST_F(DeviceTablesTest, TheDataThreadOnlyGoesOverToThem) {

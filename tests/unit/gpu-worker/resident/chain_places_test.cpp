@@ -7,17 +7,18 @@
 #include <atomic>
 #include <thread>
 
+#include "gpu-worker/resident/batch_grace.hpp"
 #include "shared/base/error.hpp"
+#include "tests/unit/services/functions/device_memory_fake.hpp"
 
 namespace millrace {
 namespace {
 
 /// Memory that says of itself how much of it there is.
-class FakeMemory : public DeviceMemory {
+class FakeMemory : public FakeDeviceMemory {
  public:
   explicit FakeMemory(int& alive) : alive_(alive) { ++alive_; }
   ~FakeMemory() override { --alive_; }
-  const std::byte* copy(std::span<const std::byte>) override { return nullptr; }
 
  private:
   int& alive_;
@@ -50,6 +51,31 @@ TEST_F(ChainPlacesTest, WhatIsLoadedCountsOnceItIsTaken) {
   EXPECT_EQ(places_.place_of(1), ChainPlaces::kNone) << "another stage";
   places_.take_loaded();
   EXPECT_EQ(places_.place_of(0), place) << "nothing new";
+}
+
+/// Copies three words each time, and a table.
+class ThreeWords final : public DeviceFollower {
+ public:
+  DeviceCopies follow(DeviceMemory&, ReaderGrace&) override { return {.words = 3, .tables = 1}; }
+};
+
+TEST_F(ChainPlacesTest, LiveTablesAreFollowedForAsLongAsTheyAreThere) {
+  BatchGrace grace;
+  EXPECT_FALSE(places_.has_followers());
+  load(1, 0);
+  EXPECT_FALSE(places_.has_followers());
+  auto tables = std::make_unique<FakeMemory>(alive_);
+  tables->keep(std::make_unique<ThreeWords>());
+  tables->keep(std::make_unique<ThreeWords>());
+  places_.load(0, places_.vacant(), {}, std::move(tables));
+  EXPECT_TRUE(places_.has_followers()) << "before it is taken, too";
+  const DeviceCopies copies = places_.follow(grace);
+  EXPECT_EQ(copies.words, 6u);
+  EXPECT_EQ(copies.tables, 2u);
+  places_.forget_loaded();
+  places_.free_unused();
+  EXPECT_FALSE(places_.has_followers());
+  EXPECT_EQ(places_.follow(grace).words, 0u);
 }
 
 TEST_F(ChainPlacesTest, TheOldOneStaysUntilItsLastBatchHasLeft) {

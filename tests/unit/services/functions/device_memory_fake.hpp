@@ -4,7 +4,8 @@
 
 #include <cstring>
 #include <memory>
-#include <vector>
+#include <span>
+#include <unordered_map>
 
 #include "services/functions/device_function.hpp"
 
@@ -15,13 +16,25 @@ class FakeDeviceMemory : public DeviceMemory {
  public:
   const std::byte* copy(std::span<const std::byte> bytes) override {
     if (bytes.empty()) return nullptr;
-    pieces_.push_back(std::make_unique<std::uint64_t[]>(bytes.size() / 8 + 1));
-    std::memcpy(pieces_.back().get(), bytes.data(), bytes.size());
-    return reinterpret_cast<const std::byte*>(pieces_.back().get());
+    std::size_t room = bytes.size() + kAligned;
+    auto piece = std::make_unique_for_overwrite<std::byte[]>(room);
+    void* at = piece.get();
+    std::align(kAligned, bytes.size(), at, room);
+    std::memcpy(at, bytes.data(), bytes.size());
+    pieces_.emplace(static_cast<const std::byte*>(at), std::move(piece));
+    return static_cast<const std::byte*>(at);
   }
+  void write(const std::byte* at, std::span<const std::byte> bytes) override {
+    std::memcpy(const_cast<std::byte*>(at), bytes.data(), bytes.size());
+  }
+  void settle() override {}
+  void give_back(const std::byte* at) noexcept override { pieces_.erase(at); }
+  std::size_t piece_count() const { return pieces_.size(); }
 
  private:
-  std::vector<std::unique_ptr<std::uint64_t[]>> pieces_;
+  static constexpr std::size_t kAligned = 256;
+
+  std::unordered_map<const std::byte*, std::unique_ptr<std::byte[]>> pieces_;
 };
 
 /// The view that an upload put into its DeviceTable.
