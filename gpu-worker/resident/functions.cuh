@@ -27,7 +27,7 @@ __device__ inline void compute(const DeviceTable& table, const StagedPackets& pa
                                FunctionScratch& scratch, std::uint32_t* words) {
   switch (table.kind) {
     case DeviceKind::kRoute:
-      return route::compute(view_of<RouteTable>(table), packets, words);
+      return route::compute(view_of<RouteGpuTable>(table), packets, words);
     case DeviceKind::kMatch:
       return match::compute(view_of<MatchGpuTable>(table), packets, scratch.match, words);
     case DeviceKind::kAcl:

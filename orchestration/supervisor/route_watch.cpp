@@ -40,8 +40,7 @@ bool follows_kernel(const PlanFunction& function) {
 
 bool follows_kernel_in_place(const Plan& plan) {
   return std::ranges::any_of(plan.functions, [&](const PlanFunction& function) {
-    return !function.gone && follows_kernel(function) &&
-           plan.groups.at(function.group).kind != GroupKind::kGpu;
+    return !function.gone && follows_kernel(function);
   });
 }
 

@@ -15,8 +15,8 @@ namespace millrace {
 /// Its table has the kernel's routes (setting `routes: kernel`).
 bool follows_kernel(const PlanFunction& function);
 
-/// The same, and changed in place: then a process `routes` does so. A table of a gpu group is not:
-/// the device has a copy. Nor is one for which shared memory has no room.
+/// Some table is such a one, and a process `routes` changes it in place, unless shared memory has
+/// no room for that.
 bool follows_kernel_in_place(const Plan& plan);
 
 /// Says when the tables that follow the kernel's routes are to be built anew. It reads no route: a

@@ -26,6 +26,8 @@ constexpr std::uint32_t kLiveMembers = 8192;
 constexpr std::uint32_t kLiveBlocks = 8192;
 constexpr std::uint32_t kLiveNodes = 65'536;
 constexpr std::uint32_t kLiveChunks = 8192;
+/// Changes that a device may be behind before its copy is made anew, 8 MB; a /8 is 65,536.
+constexpr std::uint32_t kLiveRecords = 1u << 20;
 
 /// First 24 bits that some longer prefix lies in, ascending: each gets a block.
 std::vector<std::uint32_t> blocks_of(std::span<const RibRoute> routes) {
@@ -82,13 +84,14 @@ RouteHeader header_of(const RouteSet& set, std::size_t block_count, const Ipv6Tr
 }
 
 /// With room for what comes.
-RouteHeader live_header(RouteHeader header) {
+RouteHeader live_header(RouteHeader header, bool on_device) {
   const auto more = [](std::uint32_t count, std::uint32_t least, std::uint32_t limit) {
     return std::min(count + std::max(least, count / 2), limit);
   };
   header.hop_count = more(header.hop_count, kLiveHops, kHopFirst + kHopCountMax);
   header.member_count = more(header.member_count, kLiveMembers, kMemberCountMax);
   header.block_count = more(header.block_count, kLiveBlocks, kBlockCountMax);
+  header.journal_count = on_device ? kLiveRecords : 0;
   if (header.ipv6_run_count == 0) return header;
   header.ipv6_node_count = more(header.ipv6_node_count, kLiveNodes, kIpv6NodeCountMax);
   header.ipv6_first_chunk = (header.ipv6_run_count + kBlockEntries - 1) & ~(kBlockEntries - 1);
@@ -134,7 +137,10 @@ void write_defaults(const RouteSet& set, const RouteHeader& layout, bool live, s
                           .change_count = 0,
                           .dump_count = 1,
                           .lost_count = 0,
-                          .spare = {}};
+                          .spare = {},
+                          .journal_end = 0,
+                          .writer_count = 0,
+                          .spare_too = {}};
     std::memcpy(base + kRouteLiveAt, &words, sizeof words);
     return;
   }
@@ -143,13 +149,17 @@ void write_defaults(const RouteSet& set, const RouteHeader& layout, bool live, s
   hops[kHopDefaultIpv6] = set.hops[set.ipv6_default_hop];
 }
 
+enum class Kind : std::uint8_t { kStill, kLive, kLiveOnDevice };
+
 /// The image in memory, complete but for its header.
 std::unique_ptr<ImageWriter> write_image(const std::string& path, const RouteSet& set,
                                          std::span<const std::uint32_t> blocks,
-                                         const Ipv6Trie& trie, bool live) {
+                                         const Ipv6Trie& trie, Kind kind) {
   std::uint64_t bytes = 0;
+  const bool live = kind != Kind::kStill;
   const RouteHeader counts = header_of(set, blocks.size(), trie);
-  const RouteHeader layout = lay_out_route_image(live ? live_header(counts) : counts, bytes);
+  const RouteHeader layout =
+      lay_out_route_image(live ? live_header(counts, kind == Kind::kLiveOnDevice) : counts, bytes);
   auto image = std::make_unique<ImageWriter>(path, kRouteImage, bytes);
   std::byte* base = image->bytes().data();
   write_tables(set, layout, base);
@@ -177,12 +187,12 @@ BuildReport build_route_image(const FunctionContext& context) {
     report.counter_count = std::max(report.counter_count, kFollowedCounters);
   }
   const std::string& path = context.function.image;
-  // A GPU computes with a copy, which is made of a new image each time.
-  if (settings.follows_kernel && !context.on_device &&
-      write_image(path, set, blocks, trie, true)->publish_live(report.counter_count)) {
+  const Kind live = context.on_device ? Kind::kLiveOnDevice : Kind::kLive;
+  if (settings.follows_kernel &&
+      write_image(path, set, blocks, trie, live)->publish_live(report.counter_count)) {
     return report;
   }
-  write_image(path, set, blocks, trie, false)->publish(report.counter_count);
+  write_image(path, set, blocks, trie, Kind::kStill)->publish(report.counter_count);
   return report;
 }
 

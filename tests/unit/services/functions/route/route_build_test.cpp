@@ -321,14 +321,14 @@ TEST(RouteBuild, WithoutAnIpv6RouteTheImageHasNothingOfIt) {
   EXPECT_LT(with.st_blocks * 512, 1 << 20);
 }
 
-TEST(RouteBuild, ATableThatFollowsTheKernelIsLiveButForAGpu) {
+TEST(RouteBuild, ATableThatFollowsTheKernelIsLiveAndForAGpuHasAJournal) {
   const test::LiveWorld world;
   EXPECT_TRUE(read_route_live(world.path()));
-  const RouteFolder folder;
-  PlanFunction function{.name = "way", .type = "route", .settings = {{"routes", "kernel"}}};
-  function.image = folder.file("gpu.image");
-  build_route_image({.function = function, .ports = world.ports(), .on_device = true});
-  EXPECT_FALSE(read_route_live(function.image));
+  EXPECT_TRUE(world.table().journal.empty());
+  const test::LiveWorld on_device("198.51.100.0/24 drop\n", true);
+  EXPECT_TRUE(read_route_live(on_device.path()));
+  EXPECT_FALSE(on_device.table().journal.empty());
+  EXPECT_EQ(on_device.table().look_up(0xc6336401), kHopNowhere);
 }
 
 TEST(RouteBuild, WithoutRoomForALiveTableItIsOneThatIsBuiltAnew) {

@@ -72,8 +72,9 @@ inline Ipv6Address ipv6(const char* text) {
 class BuiltRoutes {
  public:
   explicit BuiltRoutes(const std::string& text, std::vector<PlanPort> ports = two_ports(),
-                       const std::string& answers = "false", bool follows_kernel = false)
-      : ports_(std::move(ports)) {
+                       const std::string& answers = "false", bool follows_kernel = false,
+                       bool on_device = false)
+      : ports_(std::move(ports)), on_device_(on_device) {
     std::ofstream(folder_.file("routes.txt")) << text;
     function_.name = "route";
     function_.type = "route";
@@ -84,7 +85,10 @@ class BuiltRoutes {
     image_ = std::make_unique<MappedImage>(function_.image, kRouteImage);
     table_ = view_route_image(image_->bytes());
   }
-  FunctionContext context() const { return {.function = function_, .ports = ports_}; }
+  FunctionContext context() const {
+    return {.function = function_, .ports = ports_, .on_device = on_device_};
+  }
+  const PlanFunction& function() const { return function_; }
   const std::string& path() const { return function_.image; }
   const RouteTable& table() const { return table_; }
   const BuildReport& report() const { return report_; }
@@ -98,6 +102,7 @@ class BuiltRoutes {
  private:
   RouteFolder folder_;
   std::vector<PlanPort> ports_;
+  bool on_device_;
   PlanFunction function_;
   BuildReport report_;
   std::unique_ptr<MappedImage> image_;

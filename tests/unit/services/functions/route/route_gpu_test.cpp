@@ -6,7 +6,9 @@
 
 #include <random>
 
+#include "services/functions/route/live/route_follower.hpp"
 #include "tests/unit/services/functions/device_memory_fake.hpp"
+#include "tests/unit/services/functions/route/live/live_world.hpp"
 #include "tests/unit/services/functions/route/route_fixture.hpp"
 
 namespace millrace {
@@ -19,7 +21,10 @@ TEST(RouteGpu, TheCopyLooksUpLikeTheImage) {
   FakeDeviceMemory memory;
   const DeviceTable uploaded = upload_route(routes.context().function, memory);
   EXPECT_EQ(uploaded.kind, DeviceKind::kRoute);
-  const auto table = view_in<RouteTable>(uploaded);
+  const auto view = view_in<RouteGpuTable>(uploaded);
+  EXPECT_EQ(view.now, nullptr) << "it never changes";
+  EXPECT_FALSE(memory.has_followers());
+  const RouteTable& table = view.table;
   EXPECT_NE(table.table24, routes.table().table24) << "not copied";
   std::mt19937 random(2);
   for (int i = 0; i < 100'000; ++i) {
@@ -43,7 +48,8 @@ TEST(RouteGpu, TheCopyLooksUpIpv6LikeTheImage) {
   }
   const BuiltRoutes routes(text);
   FakeDeviceMemory memory;
-  const auto table = view_in<RouteTable>(upload_route(routes.context().function, memory));
+  const RouteTable table =
+      view_in<RouteGpuTable>(upload_route(routes.context().function, memory)).table;
   const Ipv6Routes& here = routes.table().ipv6;
   EXPECT_NE(table.ipv6.table24, here.table24) << "not copied";
   std::mt19937_64 random(2);
@@ -58,7 +64,29 @@ TEST(RouteGpu, TheCopyLooksUpIpv6LikeTheImage) {
   EXPECT_FALSE(table.ipv6.is_own(ipv6("2001:db8::2")));
 
   const BuiltRoutes ipv4("10.0.0.0/8 drop\n");
-  EXPECT_FALSE(view_in<RouteTable>(upload_route(ipv4.context().function, memory)).ipv6.present());
+  const DeviceTable without = upload_route(ipv4.context().function, memory);
+  EXPECT_FALSE(view_in<RouteGpuTable>(without).table.ipv6.present());
+}
+
+TEST(RouteGpu, TheCopyOfALiveTableFollowsIt) {
+  const test::LiveWorld world("198.51.100.0/24 drop\n", true);
+  FakeDeviceMemory memory;
+  const auto view = view_in<RouteGpuTable>(upload_route(world.function(), memory));
+  ASSERT_NE(view.now, nullptr);
+  EXPECT_EQ(*view.now, reinterpret_cast<const std::byte*>(view.table.table24));
+  ASSERT_TRUE(memory.has_followers());
+  RouteFollower follower(world.path(), world.ports(), true);
+  follower.begin_dump();
+  follower.end_dump();
+  follower.apply(test::kernel_route("10.1.2.0/24", "wan", 7));
+  follower.apply(test::kernel_route("2001:db8:7::/48", "wan", 7));
+  test::NoReader grace;
+  EXPECT_NE(memory.follow(grace).words, 0u);
+  EXPECT_EQ(view.table.look_up(0x0a010203), world.table().look_up(0x0a010203));
+  EXPECT_GE(view.table.look_up(0x0a010203), kHopFirst);
+  const Ipv6Address address = ipv6("2001:db8:7::1");
+  EXPECT_EQ(view.table.ipv6.look_up(address), world.table().ipv6.look_up(address));
+  EXPECT_TRUE(view.table.ipv6.is_own(ipv6("2001:db8::1"))) << "which does not move";
 }
 
 }  // namespace

@@ -23,9 +23,11 @@ struct NoReader final : ReaderGrace {
 /// A live image of a router with ports "lan" and "wan", before any route of the kernel.
 class LiveWorld {
  public:
-  explicit LiveWorld(const std::string& text = "198.51.100.0/24 drop\n")
-      : routes_(text, host_ports(), "true", true) {}
+  /// `on_device`: a copy of it on a device can follow.
+  explicit LiveWorld(const std::string& text = "198.51.100.0/24 drop\n", bool on_device = false)
+      : routes_(text, host_ports(), "true", true, on_device) {}
   const std::string& path() const { return routes_.path(); }
+  const PlanFunction& function() const { return routes_.function(); }
   const RouteTable& table() const { return routes_.table(); }
   std::span<const PlanPort> ports() const { return ports_; }
 
