@@ -35,8 +35,8 @@ class Device {
   /// Batches submitted and not given back for good.
   virtual std::uint32_t in_flight() const noexcept = 0;
 
-  // New tables, in two steps, and live ones. A device that asks StageWork for everything has nothing
-  // to do.
+  // New tables, in two steps, and live ones. A device that asks StageWork for everything has
+  // nothing to do.
 
   /// Control thread, while the data thread goes on: copies what the stages have in `plan` and had
   /// not. Not called again before use_tables() has taken it, unless it was never offered: then it

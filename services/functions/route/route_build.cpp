@@ -26,7 +26,7 @@ constexpr std::uint32_t kLiveMembers = 8192;
 constexpr std::uint32_t kLiveBlocks = 8192;
 constexpr std::uint32_t kLiveNodes = 65'536;
 constexpr std::uint32_t kLiveChunks = 8192;
-/// Changes that a device may be behind before its copy is made anew: 8 MB; those of a /8 are 65,536.
+/// Changes that a device may be behind before its copy is made anew, 8 MB; a /8 is 65,536.
 constexpr std::uint32_t kLiveRecords = 1u << 20;
 
 /// First 24 bits that some longer prefix lies in, ascending: each gets a block.
