@@ -8,6 +8,7 @@
 #include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/config/plan_settings.hpp"
 
 namespace millrace {
 
@@ -15,12 +16,16 @@ void RouteFollowing::begin_due() {
   MILLRACE_CHECK(!under_way_ && tables_.idle());
   const auto now = Clock::now();
   try {
-    TableSwitch::Wish wish{.accept_refused = true, .accept_shrunk = true, .only_if_differs = true};
+    TableSwitch::Wish wish{.accept_shrunk = true, .only_if_differs = true};
     const std::vector<std::string> names = routes_.due(now);
+    bool from_files = false;
     for (std::uint32_t i = 0; i < plan_.functions.size(); ++i) {
-      if (std::ranges::find(names, plan_.functions[i].name) == names.end()) continue;
-      wish.functions.push_back({i, plan_.functions[i]});
+      const PlanFunction& function = plan_.functions[i];
+      if (std::ranges::find(names, function.name) == names.end()) continue;
+      from_files |= !setting_of(function.settings, "table").empty();
+      wish.functions.push_back({i, function});
     }
+    wish.accept_refused = !from_files;  // of the kernel's all are right; a file is half written
     if (wish.empty()) return;
     tables_.begin(std::move(wish));
     under_way_ = true;

@@ -56,6 +56,16 @@ void report_refusals(std::vector<std::string> refusals, BuildReport& report) {
   report.refusals = std::move(refusals);
 }
 
+bool has_no_entry(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::size_t first = text.substr(0, end).find_first_not_of(" \t");
+    if (first != text.npos && text[first] != '#') return false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return true;
+}
+
 void report_empty_files(const std::vector<std::string>& files, BuildReport& report) {
   std::vector<std::string> lines;
   lines.reserve(files.size() + report.refusals.size());

@@ -26,6 +26,7 @@ struct FirewallRules {
   std::vector<AclNamedRule> rules;
   std::vector<std::string>
       refusals;  ///< rules that let packets pass and are left out, with reasons
+  std::vector<std::string> empty_files{};  ///< files without a rule
 };
 
 /// A rule that matches every IP packet.

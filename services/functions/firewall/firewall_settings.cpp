@@ -77,10 +77,11 @@ std::vector<FirewallPort> ports_of(std::span<const PlanPort> ports) {
   return out;
 }
 
-void append(FirewallRules more, FirewallRules& to) {
+void append(FirewallRules more, const std::string& path, FirewallRules& to) {
   if (to.rules.size() + more.rules.size() > kAclRuleCountMax) {
     throw Error("rules: more than " + std::to_string(kAclRuleCountMax) + " rules");
   }
+  if (more.rules.empty() && more.refusals.empty()) to.empty_files.push_back(path);
   std::move(more.rules.begin(), more.rules.end(), std::back_inserter(to.rules));
   std::move(more.refusals.begin(), more.refusals.end(), std::back_inserter(to.refusals));
 }
@@ -129,16 +130,16 @@ FirewallRules load_firewall_files(const PlanFunction& function, std::span<const 
   const std::vector<FirewallPort> known = ports_of(ports);
   FirewallRules out;
   for (const std::string& path : values_of(function, "rules")) {
-    append(parse_firewall_rules(load_text("rules", path), path, known), out);
+    append(parse_firewall_rules(load_text("rules", path), path, known), path, out);
   }
   for (const std::string& path : values_of(function, "nft")) {
-    append(read_nft_ruleset(load_text("nft", path), path, known), out);
+    append(read_nft_ruleset(load_text("nft", path), path, known), path, out);
   }
   for (const std::string& path : values_of(function, "iptables")) {
-    append(read_iptables(load_text("iptables", path), path, kAclIpv4, known), out);
+    append(read_iptables(load_text("iptables", path), path, kAclIpv4, known), path, out);
   }
   for (const std::string& path : values_of(function, "ip6tables")) {
-    append(read_iptables(load_text("ip6tables", path), path, kAclIpv6, known), out);
+    append(read_iptables(load_text("ip6tables", path), path, kAclIpv6, known), path, out);
   }
   return out;
 }

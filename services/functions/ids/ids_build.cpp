@@ -73,6 +73,9 @@ LoadedRules load_ids_rules(const FunctionContext& context, const IdsSettings& se
     if (!load_file(path, loaded.setup, loaded.rules)) loaded.empty_files.push_back(path);
   }
   leave_out_what_cannot_be_matched(loaded.rules);
+  for (const std::string& path : {settings.classification, settings.thresholds}) {
+    if (!path.empty() && has_no_entry(read_rule_file(path))) loaded.empty_files.push_back(path);
+  }
   return loaded;
 }
 

@@ -36,6 +36,13 @@ TEST(RuleFiles, AreReadWholeOrRefused) {
   EXPECT_THROW(read_rule_file("/dev/zero"), Error) << "without an end";
 }
 
+TEST(RuleFiles, HaveNoEntryWhereAllLinesAreBlankOrComments) {
+  for (const char* text : {"", "\n", "# a\n  # b\n\t\n", " "})
+    EXPECT_TRUE(has_no_entry(text)) << text;
+  for (const char* text : {"a", "\n# a\n b # c", "# a\nb"})
+    EXPECT_FALSE(has_no_entry(text)) << text;
+}
+
 TEST(RuleFiles, AreCheckedByTheirKindWithoutBeingWaitedFor) {
   const AclFolder folder;
   const std::string pipe = folder.path("pipe");

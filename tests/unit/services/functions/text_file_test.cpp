@@ -119,7 +119,7 @@ TEST(TextFile, EveryFunctionTakesItsFirstLineBehindAMark) {
 
 TEST(TextFile, EveryFunctionSaysThatOneIsEmpty) {
   const AclFolder folder;
-  for (const std::string type : {"acl", "match", "route"}) {
+  for (const std::string type : {"acl", "firewall", "match", "route"}) {
     for (const char* const text : {"", "\n# nothing\n"}) {
       const BuildReport report = build_of(type, folder, text);
       EXPECT_EQ(report.accepted, 0u) << type;

@@ -57,6 +57,18 @@ TEST_F(IdsBuildTest, RulesAreReadWithWhatStandsBeside) {
   EXPECT_EQ(names.find(1, 7)->message, "m");
 }
 
+TEST_F(IdsBuildTest, AFileBesideTheRulesThatHasNoEntryIsSaid) {
+  const std::string classes = folder_.write("classes", "# cut off\n");
+  const std::string thresholds = folder_.write("thresholds", "");
+  const BuildReport report = build("alert ip any any -> any any (dsize:1; sid:7;)\n",
+                                   {{"classification", classes}, {"thresholds", thresholds}});
+  EXPECT_EQ(report.accepted, 1u);
+  EXPECT_EQ(report.refused, 0u);
+  EXPECT_EQ(report.refusals,
+            (std::vector<std::string>{classes + ": no entry in it; is it whole?",
+                                      thresholds + ": no entry in it; is it whole?"}));
+}
+
 TEST_F(IdsBuildTest, WhatIsWrongIsSaid) {
   const BuildReport report = build("nothing that is a rule\n");
   EXPECT_EQ(report.accepted, 0u);
