@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include "services/events/event_json.hpp"
 #include "shared/base/error.hpp"
@@ -27,8 +28,13 @@ bool ends_in_a_line(int file, off_t size) {
 
 }  // namespace
 
-EventFile::EventFile(const PlanEvents& settings, const Place& begun) : settings_(settings) {
-  open(begun);
+EventFile::EventFile(const PlanEvents& settings, const Place& begun, Life life)
+    : settings_(settings) {
+  if (life == Life::kFirst) {
+    open(begun);
+  } else {
+    try_open(begun);
+  }
 }
 
 void EventFile::open(const Place& begun) {
@@ -142,10 +148,17 @@ void EventFile::look() noexcept {
 }
 
 void EventFile::reopen() noexcept {
+  const Place begun = std::exchange(begun_, {});
+  try_open(begun);
+  if (file_) lines_behind(begun);  // half a line goes
+}
+
+void EventFile::try_open(const Place& begun) noexcept {
   try {
-    open({});
+    open(begun);
   } catch (const std::exception& error) {
     file_ = UniqueFd();
+    begun_ = begun;
     if (!complained_) say("events", std::string(error.what()) + "; lines are lost and counted");
     complained_ = true;
   }

@@ -24,9 +24,11 @@ class EventFile {
   struct Place {
     std::uint64_t file = 0, offset = 0;
   };
+  enum class Life { kFirst, kRestarted };
   /// Opens it. Half a line that was left there becomes a line, but behind `begun`, where a
-  /// killed process wrote: call lines_behind(begun) before anything else. Throws Error.
-  explicit EventFile(const PlanEvents& settings, const Place& begun);
+  /// killed process wrote: call lines_behind(begun) before anything else. Throws Error when it
+  /// cannot be opened in the first life; in a later one that costs lines until it can (look()).
+  EventFile(const PlanEvents& settings, const Place& begun, Life life = Life::kFirst);
   explicit EventFile(const PlanEvents& settings) : EventFile(settings, {}) {}
 
   Place place() const noexcept;
@@ -45,12 +47,14 @@ class EventFile {
 
  private:
   void open(const Place& begun);
+  void try_open(const Place& begun) noexcept;
   bool is_at_path() const noexcept;
   void complain(const std::string& what, int error) noexcept;
   void note_written(std::uint64_t lines, std::uint64_t of) noexcept;
 
   PlanEvents settings_;
   UniqueFd file_;
+  Place begun_;  ///< where a killed process wrote into a file that could not be opened since
   std::uint64_t lost_ = 0;  ///< lines, since it was said; 0: all is well
   bool complained_ = false;
 };

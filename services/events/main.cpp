@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <csignal>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -54,7 +55,7 @@ class Service {
     const bool begun = sink.intent_ring.load(std::memory_order_acquire) != 0;
     const EventFile::Place at{sink.intent_file, sink.intent_offset};
     if (!events.file.empty()) {
-      file_ = std::make_unique<EventFile>(events, begun ? at : EventFile::Place{});
+      file_ = std::make_unique<EventFile>(events, begun ? at : EventFile::Place{}, life());
     }
     socket_ = std::make_unique<EventSocket>(events_socket_path(plan_, run_dir), rings_.sink());
     if (events.ipfix) ipfix_ = std::make_unique<IpfixExport>(*events.ipfix, rings_.sink());
@@ -65,7 +66,7 @@ class Service {
 
   void run(const AskedSignals& signals) {
     const BeatFile beats(beat_path(run_dir_, "events"));
-    write_whole_file(run_dir_ + "/events.ready", {});
+    write_whole_file(ready_path(), {});
     filter_system_calls({});
     Due beat(kBeatPauseNs), look(kLookPauseNs), stats(plan_.events->stats_s * kSecondNs);
     const bool tells_stats = plan_.events->stats_s != 0;
@@ -86,6 +87,14 @@ class Service {
   }
 
  private:
+  std::string ready_path() const { return run_dir_ + "/events.ready"; }
+
+  /// The first one to be ready leaves a file, which stays as long as the topology.
+  EventFile::Life life() const {
+    const bool was_ready = std::filesystem::exists(ready_path());
+    return was_ready ? EventFile::Life::kRestarted : EventFile::Life::kFirst;
+  }
+
   static Plan plan_with_events(const std::string& run_dir) {
     Plan plan = load_plan(plan_path(run_dir));
     if (!plan.events) throw Error("topology '" + plan.name + "' has no section `events`");

@@ -1,14 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The file of a port is away when its actor is restarted: the other ports go on, nothing is lost
-unsaid, and with the file back the port goes on when its actor is restarted."""
+"""The file of a port, or of events, is away when its process is restarted: all else goes on, and
+what is lost is told. With the file back a port goes on when its actor is restarted, events at
+once."""
 
+import os
+import signal
 import subprocess
 
 import frames
 import pytest
 from capture_records import packets_of
 from processes import PATIENCE, wait_until
+from test_events import (Client, all_told, assert_once, counts, events_pid, lines_of,
+                         telling)
 from topology import Topology, millrace
 
 FRAME = frames.frame((17, 0x0A000001, 1024, 0x0A000002, 53), 1, b"hello")
@@ -105,3 +110,29 @@ paths:
         millrace("down", refused.name, check=False)
     finally:
         subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_the_process_of_events_comes_back_while_its_file_is_away(tmp_path):
+    logs, away = tmp_path / "logs", tmp_path / "away"
+    logs.mkdir()
+    with Topology(tmp_path, telling(tmp_path, file=logs / "eve.json")) as running:
+        wait_until(lambda: counts(running)[1] > 0, PATIENCE, "lines")
+        logs.rename(away)
+        wait_until(lambda: counts(running)[2]["file"] > 0, PATIENCE, "it has looked")
+        pid = events_pid(running)
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: events_pid(running) not in (0, pid), PATIENCE, "another one")
+        pid, before = events_pid(running), counts(running)[2]["file"]
+        wait_until(lambda: counts(running)[2]["file"] > before + 100, PATIENCE, "it counts lines")
+        client = Client(running)
+        wait_until(lambda: len(client.lines()) > 10, PATIENCE, "the socket serves")
+        away.rename(logs)
+        before = counts(running)[1]
+        wait_until(lambda: counts(running)[1] > before, PATIENCE, "it goes on")
+        assert events_pid(running) == pid
+        audit = running.drain()
+        emitted, written, lost = all_told(running)
+        assert emitted == audit["received"] and not audit["dropped"]
+        lines = lines_of(logs / "eve.json")
+        assert len(lines) == written
+        assert_once(lines, lost["file"])

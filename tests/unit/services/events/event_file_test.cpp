@@ -183,5 +183,29 @@ TEST_F(EventFileTest, AFolderThatGoesAwayCostsLinesUntilItIsBack) {
   EXPECT_EQ(text("logs/eve.json"), "three\n");
 }
 
+TEST_F(EventFileTest, ASuccessorBeginsWithoutAFolderThatIsAwayAndCutsOffHalfALineOnceItIsBack) {
+  fs::create_directory(path("logs"));
+  PlanEvents there = settings();
+  there.file = path("logs/eve.json");
+  EventFile::Place begun;
+  {
+    EventFile killed(there);
+    killed.write("one\n");
+    begun = killed.place();
+    std::ofstream(there.file, std::ios::app) << "tw";
+  }
+  fs::rename(path("logs"), path("away"));
+  EXPECT_THROW(EventFile(there, begun), Error) << "in the first life";
+  EventFile file(there, begun, EventFile::Life::kRestarted);
+  EXPECT_EQ(file.lines_behind(begun), 0u);
+  EXPECT_EQ(file.write("three\n"), 0u);
+  file.look();
+  EXPECT_EQ(file.write("four\n"), 0u);
+  fs::rename(path("away"), path("logs"));
+  file.look();
+  EXPECT_EQ(file.write("five\n"), 1u);
+  EXPECT_EQ(text("logs/eve.json"), "one\nfive\n");
+}
+
 }  // namespace
 }  // namespace millrace
