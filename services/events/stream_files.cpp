@@ -104,10 +104,10 @@ bool StreamFiles::put(const EventRecord& record, std::span<const std::byte> text
   const auto at = connections_.find(key_of(record));
   if (at == connections_.end()) return true;
   at->second.record = record;
-  put_end(at->second, &record.tcp_stream);
+  const bool is_whole = put_end(at->second, &record.tcp_stream);
   for (const Side& side : at->second.sides) open_files_ -= side.file ? 1 : 0;
   connections_.erase(at);
-  return true;
+  return is_whole;
 }
 
 bool StreamFiles::put_data(const EventRecord& record, std::span<const std::byte> text) {
@@ -213,10 +213,10 @@ void StreamFiles::note_open(const Key& key, std::uint8_t direction, const Side& 
   std::ostringstream line;
   line << lane << ' ' << connection << ' ' << begun << ' ' << unsigned{direction} << ' '
        << side.base << ' ' << side.name << '\n';
-  append(kOpen, line.str());
+  append(kOpen, line.str(), open_lost_);
 }
 
-void StreamFiles::put_end(const Connection& connection, const StreamEvent* end) {
+bool StreamFiles::put_end(const Connection& connection, const StreamEvent* end) {
   std::vector<StreamFileLine> files;
   for (std::size_t direction = 0; direction < 2; ++direction) {
     const Side& side = connection.sides[direction];
@@ -229,7 +229,7 @@ void StreamFiles::put_end(const Connection& connection, const StreamEvent* end) 
                      .is_picked_up = side.is_picked_up,
                      .parts = side.parts});
   }
-  append(kIndex, stream_index_line(connection.record, files, end != nullptr));
+  return append(kIndex, stream_index_line(connection.record, files, end != nullptr), index_lost_);
 }
 
 void StreamFiles::finish() {
@@ -239,13 +239,38 @@ void StreamFiles::finish() {
   ::unlink((limits_.folder + "/" + kOpen).c_str());
 }
 
-void StreamFiles::append(const char* name, const std::string& line) {
+/// All of the line, or nothing of it.
+bool StreamFiles::append(const char* name, const std::string& line, std::uint64_t& lost) {
   const std::string path = limits_.folder + "/" + name;
   const UniqueFd file(
       ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kFileMode));
-  if (!file || ::write(file.get(), line.data(), line.size()) < 0) {
-    complain(std::string("write ") + name, errno);
+  struct stat before {};
+  ssize_t count = -1;
+  if (file && ::fstat(file.get(), &before) == 0) {
+    count = ::write(file.get(), line.data(), line.size());
   }
+  if (count == std::ssize(line)) {
+    note_written(path, lost);
+    return true;
+  }
+  note_lost(path, count < 0 ? errno : ENOSPC, lost);
+  if (count > 0 && ::ftruncate(file.get(), before.st_size) != 0) {
+    complain("cut off half a line of " + path, errno);
+  }
+  return false;
+}
+
+void StreamFiles::note_lost(const std::string& path, int error, std::uint64_t& lost) {
+  if (lost++ != 0) return;
+  say("events", "write " + path + ": " + std::generic_category().message(error) +
+                    "; until that is mended its lines are lost");
+}
+
+void StreamFiles::note_written(const std::string& path, std::uint64_t& lost) {
+  if (lost == 0) return;
+  say("events", path + " goes on; " + std::to_string(lost) + " lines are lost");
+  lost = 0;
+  complained_ = false;  // what the disk does not take from here on is news
 }
 
 /// False, for the caller.

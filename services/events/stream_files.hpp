@@ -33,7 +33,8 @@ std::optional<StreamFileLimits> stream_file_limits(const PlanFunction& function)
 /// each connection, ADDRESS.PORT-ADDRESS.PORT, and kIndex with a line of JSON for each connection
 /// that has ended. Byte n of a stream is byte n of its file, so what is written twice, by a process
 /// and the successor that goes on where it was killed, is there once. One thread; calls last as
-/// long as the disk takes. What cannot be written is said once, and counted.
+/// long as the disk takes. What cannot be written is said once, and counted; the index has whole
+/// lines only, and when it goes on that is said too.
 class StreamFiles {
  public:
   static constexpr const char* kIndex = "connections.jsonl";
@@ -47,7 +48,8 @@ class StreamFiles {
   ~StreamFiles();  ///< as finish()
 
   const StreamFileLimits& limits() const { return limits_; }
-  /// A record of kStream with its text. True: all of it is in its file.
+  /// A record of kStream with its text. True: all of it is in its file, and at a connection's end
+  /// its line is in the index.
   bool put(const EventRecord& record, std::span<const std::byte> text);
   /// A line in the index for each connection that has not ended, and then none of them is known.
   void finish();
@@ -79,14 +81,17 @@ class StreamFiles {
   bool move_base(Side& side, std::uint64_t position);
   bool write(Side& side, std::uint64_t at, std::span<const std::byte> bytes);
   void note_open(const Key& key, std::uint8_t direction, const Side& side);
-  void put_end(const Connection& connection, const StreamEvent* end);
-  void append(const char* name, const std::string& line);
+  bool put_end(const Connection& connection, const StreamEvent* end);
+  bool append(const char* name, const std::string& line, std::uint64_t& lost);
+  void note_lost(const std::string& path, int error, std::uint64_t& lost);
+  void note_written(const std::string& path, std::uint64_t& lost);
   bool complain(const std::string& what, int error);
 
   StreamFileLimits limits_;
   std::map<Key, Connection> connections_;
   std::uint64_t bytes_ = 0, files_ = 0;
   std::uint32_t open_files_ = 0;
+  std::uint64_t index_lost_ = 0, open_lost_ = 0;  ///< lines, since it was said; 0: all is well
   bool complained_ = false;
 };
 

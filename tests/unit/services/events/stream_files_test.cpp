@@ -3,8 +3,13 @@
 #include "services/events/stream_files.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 
 #include "tests/unit/services/events/event_world.hpp"
@@ -108,6 +113,47 @@ TEST_F(StreamFilesTest, ASuccessorGoesOnInTheSameFile) {
 TEST_F(StreamFilesTest, AFolderThatCannotBeMadeLosesBytes) {
   StreamFiles files({.folder = folder_.path("no/such/folder")});
   EXPECT_FALSE(put(files, record_of(1, 0), "abc"));
+}
+
+/// A disk that is full, by the limit of a file's size: the same partial write, another error.
+TEST_F(StreamFilesTest, TheIndexHasNoHalfLineWhenTheDiskIsFullAndGoesOnLater) {
+  const auto ended = [&](StreamFiles& files, std::uint32_t connection) {
+    put(files, record_of(connection, 0), "abc");
+    EventRecord end = record_of(connection, 0);
+    end.tcp_stream.step = StreamStep::kEnd;
+    end.tcp_stream.bytes[0] = EventCount(3);
+    return files.put(end, {});
+  };
+  testing::internal::CaptureStderr();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    StreamFiles files(limits());
+    if (!ended(files, 1)) ::_exit(1);
+    const rlim_t line = text(StreamFiles::kIndex).size();
+    const rlimit full{line + line / 2, RLIM_INFINITY}, room{RLIM_INFINITY, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &full);
+    if (ended(files, 2) || ended(files, 3)) ::_exit(2);
+    if (text(StreamFiles::kIndex).size() != line) ::_exit(3);
+    ::setrlimit(RLIMIT_FSIZE, &room);
+    if (!ended(files, 4)) ::_exit(4);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  std::istringstream lines(text(StreamFiles::kIndex));
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    EXPECT_TRUE(nlohmann::json::accept(line)) << line;
+  }
+  EXPECT_EQ(count, 2u) << "of the first and the last connection";
+  EXPECT_EQ(said.find("; until that is mended its lines are lost"),
+            said.rfind("; until that is mended its lines are lost"))
+      << said;
+  EXPECT_NE(said.find("connections.jsonl goes on; 2 lines are lost"), std::string::npos) << said;
 }
 
 TEST_F(StreamFilesTest, AreOfAFunctionStreamsAlone) {
