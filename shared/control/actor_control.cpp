@@ -44,14 +44,24 @@ Event refusal_event(std::uint32_t actor, std::uint32_t revision, const std::stri
           .time_ns = system_clock_ns()};
 }
 
+Event lost_event(std::uint32_t actor, std::uint64_t number) {
+  return {.severity = Severity::kWarning,
+          .kind = kEventsLost,
+          .actor = actor,
+          .text = std::to_string(number) + " events were lost: too many, or no supervisor to hear",
+          .number = number,
+          .time_ns = system_clock_ns()};
+}
+
 }  // namespace
 
 /// What the supervisor has been told. Ready is said again from time to time: the supervisor may
 /// have been replaced in between, which no connection tells.
 class ActorControl::Talk {
  public:
-  Talk(const std::string& run_dir, std::uint32_t actor)
-      : client(run_dir, kSupervisorEndpoint, actor_peer(actor)), actor_(actor) {}
+  /// `dropped`: borrowed, events that were not told.
+  Talk(const std::string& run_dir, std::uint32_t actor, std::atomic<std::uint64_t>& dropped)
+      : client(run_dir, kSupervisorEndpoint, actor_peer(actor)), actor_(actor), dropped_(dropped) {}
 
   void tell_ready() noexcept {
     const auto now = Clock::now();
@@ -59,7 +69,10 @@ class ActorControl::Talk {
   }
 
   void tell(const Event& event) {
-    if (untold_.size() == kUntoldMax) untold_.pop_front();
+    if (untold_.size() == kUntoldMax) {
+      untold_.pop_front();
+      dropped_.fetch_add(1, std::memory_order_relaxed);
+    }
     untold_.push_back(event);
     MILLRACE_CHECK(untold_.size() <= kUntoldMax);
   }
@@ -67,12 +80,22 @@ class ActorControl::Talk {
   /// A supervisor that is not there now gets them when it is.
   void tell_events() noexcept {
     while (!untold_.empty() && client.send(untold_.front())) untold_.pop_front();
+    if (untold_.empty()) tell_dropped();
   }
 
   ControlClient client;
 
  private:
+  void tell_dropped() noexcept {
+    const std::uint64_t dropped = dropped_.load(std::memory_order_relaxed);
+    if (dropped == dropped_told_) return;
+    const std::uint64_t number = dropped - dropped_told_;
+    if (client.send(lost_event(actor_, number))) dropped_told_ = dropped;
+  }
+
   const std::uint32_t actor_;
+  std::atomic<std::uint64_t>& dropped_;
+  std::uint64_t dropped_told_ = 0;
   Clock::time_point ready_next_{};
   std::deque<Event> untold_;
 };
@@ -86,7 +109,7 @@ ActorControl::ActorControl(const std::string& run_dir, std::uint32_t actor, Watc
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   MILLRACE_CHECK(std::ranges::find(followers_, nullptr) == followers_.end());
   if (!wake_) throw system_error("eventfd of the control thread", errno);
-  auto talk = std::make_shared<Talk>(run_dir, actor);
+  auto talk = std::make_shared<Talk>(run_dir, actor, dropped_);
   // Signals belong to the data thread: a handler there ends its sleep.
   sigset_t all;
   sigset_t before;

@@ -21,6 +21,8 @@ namespace millrace {
 
 /// Kind of the event by which an actor says what a port does not read, or why it does not send.
 inline constexpr const char* kPortTrouble = "port_trouble";
+/// Kind of the event that says how many events of an actor were lost (its number).
+inline constexpr const char* kEventsLost = "actor_events_lost";
 
 /// An actor's side of the control plane: one control thread in its process. It tells the supervisor
 /// that the actor is ready, and again every 2 s, and the actor's events, as soon as and whenever
@@ -50,7 +52,8 @@ class ActorControl {
   /// The actor's loop runs.
   void set_ready() noexcept;
   /// Tells the supervisor, once, soon or when it is there again. `kind` is cut at 31 bytes,
-  /// `text` at 199. When 64 events wait, this one is dropped and counted.
+  /// `text` at 199. When 64 events wait for the thread, this one is dropped; when as many wait for
+  /// the supervisor, the oldest one is. How many, an event (kEventsLost) says later.
   void post_event(Severity severity, std::string_view kind, std::string_view text,
                   std::uint64_t number = 0) noexcept;
   /// Events that were dropped. Any thread.

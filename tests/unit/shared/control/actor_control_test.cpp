@@ -187,6 +187,35 @@ TEST_F(ActorControlTest, TendsItsFollowersWithoutBeingAsked) {
   EXPECT_TRUE(soon([&] { return follower.tended > 2; }));
 }
 
+TEST_F(ActorControlTest, SaysHowManyEventsWereLostWhileTheSupervisorWasAway) {
+  constexpr std::uint64_t kRoom = 64;
+  FakeFollower turns;
+  ActorControl control(run_dir_, 3, nullptr, {&turns});
+  const auto post = [&](std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) control.post_event(Severity::kInfo, "port", "");
+    const std::uint32_t before = turns.tended;
+    return soon([&] { return turns.tended > before + 1; });  // the thread has taken them
+  };
+  ASSERT_TRUE(post(kRoom));
+  EXPECT_EQ(control.dropped_count(), 0u);
+  ASSERT_TRUE(post(kRoom));
+  EXPECT_EQ(control.dropped_count(), kRoom) << "those that waited longest";
+  ASSERT_TRUE(post(kRoom + 36));
+  EXPECT_EQ(control.dropped_count(), 2 * kRoom + 36) << "also those that came too fast";
+  ControlServer supervisor(run_dir_, kSupervisorEndpoint);
+  for (std::uint64_t i = 0; i < kRoom; ++i) {
+    ASSERT_EQ(wait_for<Event>(supervisor).value_or(Event{}).kind, "port") << i;
+  }
+  const auto lost = wait_for<Event>(supervisor);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->kind, kEventsLost);
+  EXPECT_EQ(lost->severity, Severity::kWarning);
+  EXPECT_EQ(lost->number, 2 * kRoom + 36);
+  EXPECT_TRUE(lost->text.starts_with("164 events were lost")) << lost->text;
+  control.post_event(Severity::kInfo, "port", "next");
+  EXPECT_EQ(wait_for<Event>(supervisor).value_or(Event{}).text, "next") << "it is said once";
+}
+
 TEST_F(ActorControlTest, PostsEventsAndCountsThoseThatFindNoRoom) {
   ControlServer supervisor(run_dir_, kSupervisorEndpoint);
   ActorControl control(run_dir_, 3);
