@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The file of a port, or of events, is away when its process is restarted: all else goes on, nothing
-is lost unsaid, and with the file back the port goes on when its actor is restarted, events at
+"""The file of a port, or of events, is away when its process is restarted: all else goes on, and
+what is lost is told. With the file back a port goes on when its actor is restarted, events at
 once."""
 
 import os
