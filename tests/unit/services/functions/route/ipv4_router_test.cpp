@@ -283,28 +283,6 @@ TEST(Ipv4Router, ReportsAreLimitedAndRepliesAreNot) {
   EXPECT_TRUE(parts.is_answer(Reason::kReport));
 }
 
-/// Without word of the MTU connections hang; packets with a TTL of 1 cost a sender nothing.
-TEST(Ipv4Router, NoKindOfReportTakesTheTokensOfAnother) {
-  std::vector<PlanPort> plan = narrow_wan();
-  Ipv4Parts parts(plan, 1, 1);
-  for (const bool leaves : {true, false}) {
-    parts.end(transit(), RouteReason::kTtlExpired);
-    EXPECT_EQ(parts.is_answer(Reason::kReport), leaves);
-  }
-  for (const bool leaves : {true, false}) {
-    parts.forward(transit({.payload = 200}), static_way());
-    EXPECT_EQ(parts.is_answer(Reason::kReport), leaves) << "fragmentation needed";
-    EXPECT_EQ(parts.is_dropped_for(Reason::kOversize), !leaves);
-  }
-  for (const std::size_t sent : {1, 0}) {
-    parts.forward(transit({.source = kHost}), gateway_way(0, kOtherGateway));
-    const auto reports = std::ranges::count_if(parts.records(), [](const SideRecord& record) {
-      return record.why == static_cast<std::uint8_t>(Reason::kReport);
-    });
-    EXPECT_EQ(static_cast<std::size_t>(reports), sent) << "a redirect";
-  }
-}
-
 TEST(Ipv4Router, AnEchoRequestBecomesTheReply) {
   Ipv4Parts parts;
   parts.end(bytes_of_hex(kEcho), RouteReason::kOwnAddress);

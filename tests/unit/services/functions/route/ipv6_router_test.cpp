@@ -221,23 +221,6 @@ TEST(Ipv6Router, NothingIsReportedAboutFramesForOthers) {
   EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kNoRoute)));
 }
 
-TEST(Ipv6Router, ThatAPacketIsTooBigIsSaidWhateverElseIs) {
-  std::vector<PlanPort> plan = dual_ports();
-  plan[1].mtu = 1280;
-  RouterParts parts(plan, 1, 1);
-  for (const bool leaves : {true, false}) {
-    parts.take(to_lan());
-    parts.ipv6.end(parts.call(), 0, RouteReason::kNoRoute);
-    EXPECT_EQ(parts.is_answer(Reason::kReport), leaves);
-  }
-  for (const bool leaves : {true, false}) {
-    parts.take(to_lan({.payload = 1300}));
-    parts.ipv6.forward(parts.call(), 0, {.port = 1, .mac = kRouterMac});
-    EXPECT_EQ(parts.is_answer(Reason::kReport), leaves);
-    EXPECT_EQ(parts.is_dropped_for(Reason::kOversize), !leaves);
-  }
-}
-
 TEST(Ipv6Router, ReportsHaveALimitedRate) {
   RouterParts parts(dual_ports(), 1, 2);
   for (int sent = 0; sent < 3; ++sent) {
