@@ -142,12 +142,19 @@ def answered(running):
     return [live[key] for key in ("prefixes", "changes", "dumps", "lost")]
 
 
-@pytest.mark.parametrize("family", [4, 6])
-def test_many_changes_under_traffic_while_the_writer_dies(tmp_path, family):
+# The software device computes with the table itself, at any moment between submission and due time.
+ON_DEVICE = {"function": "{ type: route, routes: kernel, on: gpu }",
+             "more": "workers: { cpu: { kind: classifier }, gpu: { kind: gpu, device: software, "
+                     "seed: 3, delay_us: 300, reorder: true } }"}
+
+
+@pytest.mark.parametrize("family, how", [(4, {}), (6, {}), (4, ON_DEVICE), (6, ON_DEVICE)],
+                         ids=["4", "6", "4-device", "6-device"])
+def test_many_changes_under_traffic_while_the_writer_dies(tmp_path, family, how):
     print(f"MILLRACE_SEED={SEED}")
     changes = Changes(family, SEED)
     kills = int(os.environ.get("MILLRACE_WRITER_KILLS", 3))
-    with following(tmp_path) as (wire, running):
+    with following(tmp_path, **how) as (wire, running):
         ip(wire, family, "add", NETWORK[family], "via", THEIRS["wan"][family == 6], "dev",
            "mr-wan")
         changes.there[ipaddress.ip_network(NETWORK[family])] = ""
