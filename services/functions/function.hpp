@@ -43,8 +43,8 @@
 
 namespace millrace {
 
-/// The part of each packet that compute reads: a GPU fetches exactly this, a CPU prefetches it.
-/// Offsets are symbolic, because headers vary: `from` is where the range starts.
+/// The part of each packet that compute reads: a CPU prefetches it; a GPU has frame_bytes instead
+/// (DeviceTable). Offsets are symbolic, because headers vary: `from` is where the range starts.
 struct Region {
   enum class Start : std::uint8_t { kFrame, kNetwork, kTransport, kPayload } from = Start::kFrame;
   std::uint32_t bytes = 64;           ///< at most; kWholePacket: to the end
