@@ -13,7 +13,7 @@
 namespace millrace {
 namespace {
 
-using json_line::End;
+using json_line::PacketEnd;
 using json_line::put_end;
 using json_line::put_flag;
 using json_line::put_key;
@@ -36,7 +36,7 @@ void put_tuple(const EventRecord& record, bool has_destination, std::string& out
   if (has_destination) {
     json_line::put_ends(record, ports, out);
   } else {
-    put_end(End::kSource, record.ip_version, record.source,
+    put_end(PacketEnd::kSource, record.ip_version, record.source,
             ports ? std::optional(record.source_port) : std::nullopt, out);
     put_text("proto", protocol_name(record.protocol), out);
   }
@@ -128,7 +128,7 @@ void put_outside_ports(const EventRecord& record, std::string& out) {
   if (is_icmp(record)) put_value("icmp_id", to.source_port, out);
   if (ports) put_value("src_port", to.source_port, out);
   if (to.scope != TranslationScope::kSession) return;
-  put_end(End::kDestination, to.ip_version, to.destination,
+  put_end(PacketEnd::kDestination, to.ip_version, to.destination,
           ports ? std::optional(to.destination_port) : std::nullopt, out);
 }
 
@@ -182,7 +182,7 @@ void put_translation(const EventRecord& record, std::string& out) {
   if (to.scope != TranslationScope::kBlock) {
     put_tuple(record, to.scope == TranslationScope::kSession, out);
   } else if (has_addresses(record)) {
-    put_end(End::kSource, record.ip_version, record.source, std::nullopt, out);
+    put_end(PacketEnd::kSource, record.ip_version, record.source, std::nullopt, out);
   }
   put_object("nat", out, [&] {
     put_text("action", to.action == TranslationAction::kRemoved ? "removed" : "created", out);
@@ -191,7 +191,7 @@ void put_translation(const EventRecord& record, std::string& out) {
       put_value("nat_event", event, out);
     }
     if (to.ip_version == 4 || to.ip_version == 6) {
-      put_end(End::kSource, to.ip_version, to.source, std::nullopt, out);
+      put_end(PacketEnd::kSource, to.ip_version, to.source, std::nullopt, out);
       if (to.scope == TranslationScope::kBlock) {
         put_value("first_port", to.source_port, out);
         put_value("last_port", to.destination_port, out);

@@ -57,12 +57,13 @@ inline std::string address_text(std::uint8_t version, const std::array<std::uint
   return text.data();
 }
 
-enum class End : std::uint8_t { kSource, kDestination };
+enum class PacketEnd : std::uint8_t { kSource, kDestination };
 
 /// One end of a packet, a flow or a tunnel. `port`: nothing where its protocol has none.
-inline void put_end(End end, std::uint8_t version, const std::array<std::uint8_t, 16>& address,
-                    std::optional<std::uint16_t> port, std::string& out) {
-  const bool is_source = end == End::kSource;
+inline void put_end(PacketEnd end, std::uint8_t version,
+                    const std::array<std::uint8_t, 16>& address, std::optional<std::uint16_t> port,
+                    std::string& out) {
+  const bool is_source = end == PacketEnd::kSource;
   put_text(is_source ? "src_ip" : "dest_ip", address_text(version, address), out);
   if (port) put_value(is_source ? "src_port" : "dest_port", *port, out);
 }
@@ -73,8 +74,8 @@ void put_ends(const Of& of, bool has_ports, std::string& out) {
   const auto port = [&](std::uint16_t number) {
     return has_ports ? std::optional(number) : std::nullopt;
   };
-  put_end(End::kSource, of.ip_version, of.source, port(of.source_port), out);
-  put_end(End::kDestination, of.ip_version, of.destination, port(of.destination_port), out);
+  put_end(PacketEnd::kSource, of.ip_version, of.source, port(of.source_port), out);
+  put_end(PacketEnd::kDestination, of.ip_version, of.destination, port(of.destination_port), out);
   put_text("proto", protocol_name(of.protocol), out);
 }
 
