@@ -89,5 +89,6 @@ fi
 echo "== summary"
 [ "${#passed[@]}" -eq 0 ] || printf '  passed: %s\n' "${passed[@]}"
 [ "${#failed[@]}" -eq 0 ] || printf '  FAILED: %s\n' "${failed[@]}"
-echo "test: ${#passed[@]} passed, ${#failed[@]} failed, in $((SECONDS / 60)) min $((SECONDS % 60)) s"
+took="$((SECONDS / 60)) min $((SECONDS % 60)) s"
+echo "test: ${#passed[@]} passed, ${#failed[@]} failed, in $took"
 [ "${#failed[@]}" -eq 0 ]
