@@ -27,7 +27,7 @@ HeldPackets::HeldPackets(const ActorContext& context, BurstSender& sender, SideP
       pool_(pool),
       neighbours_(context.segment.neighbours()),
       most_(context.plan->side_count / kPoolShare) {
-  held_.reserve(most_);
+  held_.reserve(std::size_t{2} * most_);
   staying_.reserve(most_);
 }
 
@@ -49,7 +49,7 @@ Reason HeldPackets::hold(const Batch& batch, const SideRecord& record,
   if (packet.size() < kEthernetBytes || packet.size() > pool_.room()) return Reason::kNoBuffer;
   if (bytes.size() > kHoldBytesMax || record.ask > bytes.size()) return Reason::kNoBuffer;
   if (bytes.size() - record.ask > kBufferHeadroom) return Reason::kNoBuffer;
-  if (held_.size() >= most_) return Reason::kHoldFull;
+  if (waiting() >= most_ || held_.size() == held_.capacity()) return Reason::kHoldFull;
   const std::uint32_t buffer = pool_.take();
   if (buffer == SidePool::kNone) return Reason::kNoBuffer;
   make_place(handle_of(record));
@@ -73,27 +73,30 @@ Reason HeldPackets::hold(const Batch& batch, const SideRecord& record,
   return Reason::kHeld;
 }
 
-/// The oldest goes with the next tend(): a batch's record is open now.
+/// The oldest go with the next tend(): a batch's record is open now.
 void HeldPackets::make_place(NeighbourHandle neighbour) noexcept {
-  Held* oldest = nullptr;
-  std::uint32_t count = 0;
+  const std::uint32_t most = waiting() >= most_ / 2 ? kPerNeighbourScarce : kPerNeighbourMax;
+  auto count = static_cast<std::uint32_t>(std::ranges::count_if(
+      held_, [&](const Held& held) { return held.neighbour == neighbour && !held.too_many; }));
   for (Held& held : held_) {
+    if (count < most) return;
     if (held.neighbour != neighbour || held.too_many) continue;
-    if (oldest == nullptr) oldest = &held;
-    ++count;
+    held.too_many = true;
+    ++too_many_;
+    --count;
   }
-  const bool is_scarce = held_.size() >= most_ / 2;
-  if (count >= (is_scarce ? kPerNeighbourScarce : kPerNeighbourMax)) oldest->too_many = true;
 }
 
 void HeldPackets::tend(std::uint64_t now_ns) noexcept {
   staying_.clear();
   std::erase_if(held_, [&](const Held& held) { return is_over(held, now_ns); });  // in order
+  too_many_ = 0;
 }
 
 void HeldPackets::give_up() noexcept {
   for (const Held& held : held_) fail(held, Reason::kNoNeighbour);
   held_.clear();
+  too_many_ = 0;
 }
 
 bool HeldPackets::is_over(const Held& held, std::uint64_t now_ns) noexcept {

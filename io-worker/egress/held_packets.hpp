@@ -68,6 +68,7 @@ class HeldPackets {
   void leave(const Held& held, const MacAddress& mac) noexcept;
   void fail(const Held& held, Reason why) noexcept;
   void report(const Held& held, LaneRecord& record) noexcept;
+  std::uint32_t waiting() const noexcept { return count() - too_many_; }
   bool has_waiting(NeighbourHandle neighbour) const noexcept;
   void make_place(NeighbourHandle neighbour) noexcept;
 
@@ -75,8 +76,9 @@ class HeldPackets {
   BurstSender& sender_;
   SidePool& pool_;
   NeighbourTableView neighbours_;
-  std::uint32_t most_;                    ///< that wait
-  std::vector<Held> held_;                ///< its share of the pool at most
+  std::uint32_t most_;                    ///< that wait: its share of the pool
+  std::uint32_t too_many_ = 0;            ///< of held_, that wait no more
+  std::vector<Held> held_;                ///< twice as many at most
   std::vector<NeighbourHandle> staying_;  ///< a packet of theirs went on to wait in this tend()
 };
 
