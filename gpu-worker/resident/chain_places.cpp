@@ -3,6 +3,7 @@
 #include "gpu-worker/resident/chain_places.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -48,12 +49,16 @@ void ChainPlaces::free_unused() noexcept {
 
 DeviceCopies ChainPlaces::follow(ReaderGrace& grace) {
   DeviceCopies copies;
+  std::exception_ptr failed;
   for (const Place& place : places_) {
     if (!place.tables) continue;
-    const DeviceCopies more = place.tables->follow(grace);
-    copies.words += more.words;
-    copies.tables += more.tables;
+    try {
+      copies += place.tables->follow(grace);
+    } catch (...) {
+      failed = std::current_exception();
+    }
   }
+  if (failed) std::rethrow_exception(failed);
   return copies;
 }
 

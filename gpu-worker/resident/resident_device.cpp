@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -173,7 +174,7 @@ bool ResidentDevice::follow_tables() noexcept {
   try {
     use_gpu(ordinal_);
     note_copies(chains_.follow(grace_), now);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     say(name_, std::string("a table on the GPU is behind its image: ") + error.what());
     next_follow_tsc_ = now + scale_.to_ticks(kFollowAgainNs);
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -43,6 +44,12 @@ class DeviceMemory;
 struct DeviceCopies {
   std::uint64_t words = 0;   ///< of 4 bytes, that had changed
   std::uint64_t tables = 0;  ///< whole ones
+
+  DeviceCopies& operator+=(const DeviceCopies& more) noexcept {
+    words += more.words;
+    tables += more.tables;
+    return *this;
+  }
 };
 
 /// Keeps a table in the memory of a device like its image, which is live. Control thread.
@@ -77,14 +84,18 @@ class DeviceMemory {
   /// From now on follow() calls it, for as long as the memory is there.
   void keep(std::unique_ptr<DeviceFollower> follower) { followers_.push_back(std::move(follower)); }
   bool has_followers() const noexcept { return !followers_.empty(); }
-  /// All of them. Throws Error of the first that does.
+  /// All of them; what one throws waits until the others have had their turn.
   DeviceCopies follow(ReaderGrace& grace) {
     DeviceCopies copies;
+    std::exception_ptr failed;
     for (const auto& follower : followers_) {
-      const DeviceCopies more = follower->follow(*this, grace);
-      copies.words += more.words;
-      copies.tables += more.tables;
+      try {
+        copies += follower->follow(*this, grace);
+      } catch (...) {
+        failed = std::current_exception();
+      }
     }
+    if (failed) std::rethrow_exception(failed);
     return copies;
   }
 
