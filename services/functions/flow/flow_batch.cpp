@@ -182,6 +182,7 @@ bool FlowBatch::begin_with(std::uint16_t packet, const FlowTuple& tuple,
     one.own.port_in = port_in_;
     one.packets[0] = 1;
     is.flow = add_beginning(one);
+    lost_.reset(packet);
   }
   change_own(is.flow).tcp = *track;
   prolong(is.flow);

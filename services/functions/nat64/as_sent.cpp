@@ -16,10 +16,10 @@ constexpr std::size_t kTransportBytesMax = 60;  // of TCP
 
 }  // namespace
 
-/// One of no flow, or of one that has nothing to translate, is as it has come; an ICMP error is not
-/// told of.
+/// One of no flow, or of one that has nothing to translate, is as it has come.
 bool may_be_translated(const FinishContext& call, std::uint16_t packet) noexcept {
   if (call.flows == nullptr) return false;
+  if (call.flows->has_lost_translation(packet)) return true;
   const PacketFlow at = call.flows->of(packet);
   if (at.flow == kNoFlow || at.state == FlowState::kRelated) return false;
   return call.flows->is_renumbered(packet) ||

@@ -77,7 +77,7 @@ void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
 /// RFC 1812 5.2.7.1: host unreachable, when nothing has answered for long enough.
 void Ipv4Router::write_held(const FinishContext& call, std::uint16_t packet,
                             HeldDraft& draft) noexcept {
-  if (!may_report(call, packet) || !limits_.waiting.take(call.facts.now_ns)) return;
+  if (!may_report(call, packet)) return;
   const std::span<const std::byte> ip = datagram_of(call.batch, packet);
   const std::size_t quoted = draft.quote_bytes(
       kIcmpErrorFrontBytes, header_bytes(ip) + kQuotedBytesMin, icmp_quote_bytes(ip.size()));
@@ -86,6 +86,7 @@ void Ipv4Router::write_held(const FinishContext& call, std::uint16_t packet,
   MacAddress to = source_mac(call.batch, packet);
   const std::optional<RouteWay> way = answers_.way_to(call, packet, to, sender);
   if (!way || !answers_.knows(call, packet, *way, to)) return;
+  if (!limits_.waiting.take(call.facts.now_ns)) return;
   write_icmp_error(draft.front(kIcmpErrorFrontBytes), ip.first(quoted), answers_.port_of(*way).mac,
                    to, answers_.error_source(call, *way, sender).address, sender,
                    kIcmpHostUnreachable);

@@ -155,7 +155,7 @@ bool Ipv6Router::pass_options(const FinishContext& call, std::uint16_t packet) n
 
 void Ipv6Router::write_held(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
                             HeldDraft& draft) noexcept {
-  if (!may_report(call, packet, error) || !limits_.waiting.take(call.facts.now_ns)) return;
+  if (!may_report(call, packet, error)) return;
   const std::span<const std::byte> ip = packet_of(call.batch, packet);
   const std::size_t quoted = draft.quote_bytes(kIcmpv6ErrorFrontBytes, kIpv6Bytes + kQuotedBytesMin,
                                                icmpv6_quote_bytes(ip.size()));
@@ -164,6 +164,7 @@ void Ipv6Router::write_held(const FinishContext& call, std::uint16_t packet, Icm
   MacAddress to = source_mac(call.batch, packet);
   const std::optional<RouteWay> way = answers_.way_to(call, packet, to, sender);
   if (!way || !answers_.knows(call, packet, *way, to)) return;
+  if (!limits_.waiting.take(call.facts.now_ns)) return;
   write_icmpv6_error(draft.front(kIcmpv6ErrorFrontBytes), ip.first(quoted),
                      answers_.port_of(*way).mac, to, answers_.error_source(call, *way, sender),
                      sender, error);
