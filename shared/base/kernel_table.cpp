@@ -47,11 +47,16 @@ void ask(int socket, KernelTable table, unsigned char family) {
   throw system_error(std::string("read the kernel's ") + name_of(table), error);
 }
 
-/// One answer. True when it is the last.
+/// One answer. True when it is the last. A dump that breaks off ends with an error in its last
+/// message.
 bool take_answer(KernelTable table, std::span<const std::byte> bytes, const KernelVisit& visit) {
   bool last = false;
   for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> message) {
-    last |= header.nlmsg_type == NLMSG_DONE;
+    if (header.nlmsg_type == NLMSG_DONE) {
+      std::int32_t error = 0;
+      if (read_body(message, error) && error < 0) refuse(table, -error);
+      last = true;
+    }
     if (header.nlmsg_type == NLMSG_ERROR) {
       nlmsgerr error{};
       read_body(message, error);

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "shared/base/error.hpp"
 
@@ -22,7 +23,9 @@ std::string default_run_dir(const std::string& name) {
 
 std::string words_for_run(const std::string& name, const std::string& run_dir) {
   try {
-    if (run_dir == std::filesystem::weakly_canonical(default_run_dir(name))) return name;
+    std::error_code failed;
+    const auto usual = std::filesystem::weakly_canonical(default_run_dir(name), failed);
+    if (!failed && run_dir == usual) return name;
   } catch (const Error&) {
     // This user has no default one.
   }

@@ -13,18 +13,20 @@
 #include "shared/packet/ipv6_wire.hpp"
 #include "shared/packet/tcp_wire.hpp"
 
-/// The writers of headers: every packet that Millrace makes has its headers from here.
+/// The writers of headers of packets that Millrace makes.
 ///
 ///     put_ethernet(frame, from, to, ipv4_wire::kTypeIpv4);
 ///     const std::span<std::byte> ip = frame.subspan(ipv4_wire::kEthernetBytes);
 ///     put_ipv4(ip, {.protocol = kTcp, .source = a, .destination = b}, segment_bytes);
-///     put_tcp(ip.subspan(ipv4_wire::kHeaderBytesMin), {.source = 80, ...});
+///     const auto segment = ip.subspan(ipv4_wire::kHeaderBytesMin, segment_bytes);
+///     put_tcp(segment.first(tcp_header_bytes), {.source = 80, ...});
 ///     put_tcp_checksum(segment, ip_pseudo_sum(ip, kTcp, segment_bytes));
 ///
 /// Each writes all bytes of its header, whatever stood there. Numbers are in host byte order, and
-/// so are addresses of IPv4; those of IPv6 are as the packet holds them. The span begins with the
-/// header and may go on behind it: the caller has checked that the header fits. What is given to
-/// them must not lie in the header that they write.
+/// so are addresses of IPv4; those of IPv6 are as the packet holds them. The caller has checked that
+/// the header fits. The span of an Ethernet, IPv4 or IPv6 header begins with it and may go on behind
+/// it; that of a TCP header is the header with its options, and one of which a checksum is made is
+/// what the checksum is of. What is given to them must not lie in the header that they write.
 
 namespace millrace {
 
