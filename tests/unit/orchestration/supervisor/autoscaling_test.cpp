@@ -31,7 +31,7 @@ class AutoscalingTest : public test::FleetFixture {
     return autoscaling_.look(now_, busy);
   }
 
-  Scaling scaling_{plan_, *fleet_, [](std::uint32_t) {}};
+  Scaling scaling_{plan_, *fleet_, [](std::uint32_t) {}, "test"};
   Autoscaling autoscaling_{plan_, *fleet_, scaling_};
   Autoscaling::Clock::time_point now_ = Autoscaling::Clock::now();
 };

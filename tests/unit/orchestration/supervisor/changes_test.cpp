@@ -128,7 +128,8 @@ TEST_F(ChangesTest, TheRowHasAnEnd) {
 }
 
 TEST_F(ChangesTest, AStepOfWorkersStaysOnceItHasBegun) {
-  Scaling scaling(plan_, *fleet_, [](std::uint32_t) {});
+  Scaling scaling(
+      plan_, *fleet_, [](std::uint32_t) {}, "test");
   ScaleStep step(plan_, scaling, scaling.check({{"front", 2}}));
   EXPECT_FALSE(step.stays());
   step.begin();

@@ -36,7 +36,8 @@ class ScalingTest : public test::FleetFixture {
 
   std::vector<std::string> asked_;
   Scaling scaling_{plan_, *fleet_,
-                   [this](std::uint32_t actor) { asked_.push_back(plan_.actors[actor].name); }};
+                   [this](std::uint32_t actor) { asked_.push_back(plan_.actors[actor].name); },
+                   "test"};
 };
 
 TEST_F(ScalingTest, RefusesWhatCannotBe) {
