@@ -140,6 +140,29 @@ TEST_F(HeldInSmallPoolTest, ThoseThatWaitLeaveHalfOfThePoolToOthers) {
   EXPECT_EQ(tx_[1]->sent.size(), 1u) << "one that is there has room";
 }
 
+TEST_F(HeldInSmallPoolTest, WhereTheyBecomeScarceANeighbourKeepsThree) {
+  const NeighbourHandle first = asked(1), second = asked(2);
+  const Batch early = batch(1, 5);
+  for (std::uint16_t packet = 0; packet < 5; ++packet) hold(early, packet, first);
+  const Batch more = batch(2, 4);
+  for (std::uint16_t packet = 0; packet < 3; ++packet) hold(more, packet, second);
+  hold(more, 3, first);
+  work();
+  EXPECT_EQ(dropped(Reason::kHoldFull), 3u) << "of six";
+  EXPECT_EQ(record().held(), 6u);
+}
+
+TEST_F(HeldInSmallPoolTest, PacketsThatAreGivenUpTakeNoPlaceInTheirBatch) {
+  const NeighbourHandle silent = asked(1), other = asked(2);
+  const Batch of = batch(1, 14);
+  for (std::uint16_t packet = 0; packet < 13; ++packet) hold(of, packet, silent);
+  hold(of, 13, other);
+  work();
+  answers(2);
+  work();
+  EXPECT_EQ(tx_[1]->sent.size(), 1u);
+}
+
 /// The scan of a network: three packets each for many neighbours.
 TEST_F(HeldInSmallPoolTest, OfTooManyNeighboursThePacketsOfTheLastAreDropped) {
   constexpr std::uint8_t kScanned = 8;
