@@ -33,14 +33,15 @@ void ask_to_end(const std::string& run_dir, pid_t supervisor) {
   }
 }
 
-void end_by_supervisor(const std::string& run_dir, pid_t supervisor) {
+void end_by_supervisor(const RunningOptions& options, const std::string& run_dir,
+                       pid_t supervisor) {
   ask_to_end(run_dir, supervisor);
   Patience patience(kEnd);
   while (SupervisorLock::holder(run_dir) == supervisor) {
     if (patience.is_over()) {
       throw Error("the supervisor (pid " + std::to_string(supervisor) +
                   ") is still stopping after " + std::to_string(kEnd.count()) +
-                  " s; see millrace status " + words_for_run(topology_in(run_dir), run_dir));
+                  " s; see millrace status " + words_for_run(options.name, run_dir));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -102,7 +103,7 @@ const char* down_here(const RunningOptions& options) {
   const std::string run_dir = running_dir(options);
   const char* how = "stopped";
   if (const pid_t supervisor = SupervisorLock::holder(run_dir); supervisor != 0) {
-    end_by_supervisor(run_dir, supervisor);
+    end_by_supervisor(options, run_dir, supervisor);
     require_bypass(options, run_dir);
   } else if (!find_processes(run_dir).empty()) {
     stop_orphans(run_dir);

@@ -69,15 +69,17 @@ std::uint64_t one_before(const std::string& run_dir, std::uint64_t generation) {
   return before;
 }
 
-/// An upgrade behind the generation that is gone back to stays, which the user is told.
-void tell_upgrades(const std::string& run_dir, std::uint64_t to, const std::string& run) {
+/// The last upgrade behind the generation that was gone back to stays, which the user is told.
+void tell_upgrade(const std::string& run_dir, std::uint64_t to, const std::string& run) {
+  std::optional<History::Entry> last;
   for (const History::Entry& one : History(run_dir).entries()) {
-    if (one.generation <= to || !one.what.starts_with("upgrade ")) continue;
-    std::cerr << "millrace: generation " << one.generation << " (" << one.what
-              << ") stays, as a rollback goes back to another plan, not to another build: millrace "
-                 "upgrade "
-              << run << " --from DIR does that\n";
+    if (one.generation > to && one.what.starts_with("upgrade ")) last = one;
   }
+  if (!last) return;
+  std::cerr << "millrace: generation " << last->generation << " (" << last->what
+            << ") stays, as a rollback goes back to another plan, not to another build: millrace "
+               "upgrade "
+            << run << " --from DIR does that\n";
 }
 
 void roll_back(const RollbackOptions& options) {
@@ -88,13 +90,14 @@ void roll_back(const RollbackOptions& options) {
     throw Error("there is no generation before " + std::to_string(now.generation) +
                 ", which runs: see millrace history " + words_for_run(options.name, run_dir));
   }
-  tell_upgrades(run_dir, to, words_for_run(options.name, run_dir));
   ChangeRequest request{.accept_refused = true, .rollback = true, .accept_shrunk = true};
   request.what = "rollback " + std::to_string(to);
   Plan plan = History(run_dir).plan_of(to);
   const PlanDiff diff = diff_plans(now, plan);
   if (diff.restart.empty()) {
-    return print_change(ask_change_to(plan, run_dir, request), options.json);
+    const ChangeReply reply = ask_change_to(plan, run_dir, request);
+    tell_upgrade(run_dir, to, words_for_run(options.name, run_dir));
+    return print_change(reply, options.json);
   }
   check_restart(diff.restart, options.restart, run_dir);
   check_host(now, plan);

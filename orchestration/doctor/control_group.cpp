@@ -14,17 +14,22 @@ constexpr std::uint32_t kProcessesBeside = 5;  ///< supervisor, hub, standby, te
 constexpr std::uint64_t kBytesOfProcess = 16 << 20;  ///< without its tables
 constexpr std::uint64_t kThreadsOfProcess = 3;
 
-/// Where versions 1 and 2 of control groups keep a limit.
+/// Where versions 1 and 2 of control groups keep a limit, and what is used of it. The key of
+/// memory.stat is of what the kernel takes back when it is short of memory; null: none.
 struct Controller {
   const char* name;
   const char* limit1;
   const char* usage1;
+  const char* cache1;
   const char* limit2;
   const char* usage2;
+  const char* cache2;
 };
-constexpr Controller kMemory{"memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-                             "memory.max", "memory.current"};
-constexpr Controller kPids{"pids", "pids.max", "pids.current", "pids.max", "pids.current"};
+constexpr Controller kMemory{
+    "memory",     "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
+    "memory.max", "memory.current",        "inactive_file"};
+constexpr Controller kPids{"pids",     "pids.max",     "pids.current", nullptr,
+                           "pids.max", "pids.current", nullptr};
 
 /// A group of this process and those above it; `visit` gets each folder, innermost first.
 void for_each_group(const HostFiles& host, const std::string& controller,
@@ -54,6 +59,17 @@ std::optional<std::uint64_t> number_of(const std::optional<std::string>& text) {
   return error == std::errc{} ? std::optional(number) : std::nullopt;  // "max" is none
 }
 
+/// Without the cache of files that would be given back.
+std::uint64_t used_of(const HostFiles& host, const Controller& of, const std::string& folder,
+                      bool version2) {
+  const std::string usage = folder + "/" + (version2 ? of.usage2 : of.usage1);
+  const std::uint64_t used = number_of(host.text(usage)).value_or(0);
+  const char* cache = version2 ? of.cache2 : of.cache1;
+  if (cache == nullptr) return used;
+  const std::uint64_t cached = number_of(host.line(folder + "/memory.stat", cache)).value_or(0);
+  return used - std::min(cached, used);
+}
+
 /// The limit that leaves least.
 struct Limit {
   std::string file;
@@ -65,8 +81,7 @@ Limit least_of(const HostFiles& host, const Controller& of) {
     const std::string file = folder + "/" + (version2 ? of.limit2 : of.limit1);
     const auto limit = number_of(host.text(file));
     if (!limit) return;
-    const std::string usage = folder + "/" + (version2 ? of.usage2 : of.usage1);
-    const std::uint64_t used = number_of(host.text(usage)).value_or(0);
+    const std::uint64_t used = used_of(host, of, folder, version2);
     const std::uint64_t left = *limit - std::min(used, *limit);
     if (left < least.left) least = {file, *limit, left};
   });

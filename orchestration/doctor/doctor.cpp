@@ -49,6 +49,7 @@ Needs needs_of(const Plan& plan) {
     const bool moves = actor.kind != ActorKind::kHub && actor.kind != ActorKind::kStandby;
     needs.actors += actor.at_start && moves ? 1 : 0;
   }
+  if (plan.fused) needs.actors = 1;  // one process and thread is all of them
   for (const PlanGroup& group : plan.groups) {
     const std::string device = setting_of(group.settings, "device");
     needs.cuda |= group.kind == GroupKind::kGpu && device == "cuda";

@@ -61,7 +61,8 @@ void ChangeGuard::made(const ChangeRequest& wanted, std::uint64_t before) {
   deadline_.reset();
   if (wanted.confirm_seconds == 0) return clear_deadline(state_);
   deadline_ = deadline_of(wanted, before);
-  set_deadline(state_, deadline_);
+  // The file has the promise: a successor goes back in any case, if earlier.
+  state_.keep([&](RunState& now) { now.deadline = deadline_; });
 }
 
 void ChangeGuard::dropped() {

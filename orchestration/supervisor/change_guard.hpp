@@ -33,7 +33,7 @@ class ChangeGuard {
   /// it is not left half made. Throws Error when there is no way back to `generation`.
   void promise(const ChangeRequest& wanted, std::uint64_t generation);
   /// The change is made, and was entered into the history; `before`: the generation that it has
-  /// replaced. Throws Error.
+  /// replaced.
   void made(const ChangeRequest& wanted, std::uint64_t before);
   /// It has not been made, and nothing of it stays.
   void dropped();

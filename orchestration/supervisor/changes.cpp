@@ -50,7 +50,7 @@ Changes::Changes(Plan& plan, Fleet& fleet, const History& history, StateFile& st
                  means_.tell(actor_peer(actor), FollowPlan{revision});
                }}),
       queues_(plan, fleet,
-              {means_.run_dir, means_.is_ready, means_.forget_ready,
+              {means_.run_dir, means_.run_words, means_.is_ready, means_.forget_ready,
                [this] { return ShareWords(plan_); }}),
       upgrade_(plan, fleet,
                {means_.run_dir, means_.ask_drain, means_.is_ready, means_.forget_ready}),

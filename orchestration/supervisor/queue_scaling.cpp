@@ -202,7 +202,8 @@ bool QueueScaling::advance(Clock::time_point now) {
   if (phase_ == Phase::kMove && patience_.left(now).count() == 0) {
     throw Error("shares have not gone where they are wanted within " +
                 std::to_string(kMoveLimit.count() / 1000) +
-                " s, and go on trying: see millrace status; apply again to end it");
+                " s, and go on trying: see millrace status " + means_.run_words +
+                "; apply again to end it");
   }
   return phase_ == Phase::kEnd &&
          std::ranges::all_of(posts_between(after, before),

@@ -27,6 +27,7 @@ class QueueScaling {
   using Clock = std::chrono::steady_clock;
   struct Means {
     std::string run_dir;
+    std::string run_words;                                  ///< how commands name the run
     std::function<bool(std::uint32_t actor)> is_ready;      ///< it has opened its queue
     std::function<void(std::uint32_t actor)> is_not_ready;  ///< forget what it said before
     std::function<ShareWords()> shares;                     ///< of the running topology

@@ -190,7 +190,8 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, Keep
                        name.starts_with("telemetry.") || name.starts_with("events.") ||
                        name.starts_with("routes.") || name.starts_with("files.") ||
                        name.starts_with("waiting.") || name == "hub.ready" || name == "layout" ||
-                       name.starts_with("supervisor.state");
+                       (name.starts_with("supervisor.") && name != "supervisor.lock") ||
+                       name == "stopping";  // of older builds, as some "supervisor." are
     const bool recorded = name == "history" || name == "lost.pcapng" || name == "lost.1.pcapng";
     if (known || (recorded && keep != Keep::kRecord) || (name == "logs" && keep == Keep::kNothing))
       ours.push_back(entry.path());

@@ -17,8 +17,9 @@
 ///
 ///     <run dir>/supervisor.state what the supervisor knows (shared/control/run_state.hpp)
 ///
-/// All that the supervisor knows beside the plan is in that file. Others are apart for a reason.
-/// Every process of the topology reads the plan, and it is as long as the topology is large:
+/// What the supervisor knows beside the plan is in that file, but for history, interfaces and
+/// bypass, which are below. Others are apart for a reason. Every process of the topology reads the
+/// plan, and it is as long as the topology is large:
 ///
 ///     <run dir>/plan.bin        the plan (shared/control/plan_file.hpp); plan.bin.* are drafts
 ///

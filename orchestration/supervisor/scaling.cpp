@@ -144,7 +144,7 @@ bool Scaling::tend(Clock::time_point now) {
   refuse_failed();
   if (patience_.left(now).count() == 0) {
     throw Error("not all workers are where they should be within " +
-                std::to_string(kLimit.count() / 1000) + " s; see millrace status");
+                std::to_string(kLimit.count() / 1000) + " s; see millrace status " + run_words_);
   }
   if (now < ask_again_) return false;
   ask_again_ = now + kAskAgain;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,9 @@ namespace millrace {
 /// writes. The file is written when something has changed. One thread.
 class StateFile {
  public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kTryAgain{1};
+
   explicit StateFile(std::string run_dir) : run_dir_(std::move(run_dir)) {}
 
   /// Goes on with what the supervisor before this one has written. Throws Error as
@@ -32,21 +36,23 @@ class StateFile {
     state_ = std::move(next);
   }
   /// The same for what neither traffic nor a command depends on: the state changes in any case. A
-  /// file that cannot be written is told once on stderr, and is tried again with the next change.
+  /// file that cannot be written is told once on stderr until it was written, and is tried again by
+  /// the next call that is kTryAgain later, with or without a change, or by change().
   template <typename Edit>
-  void keep(Edit&& edit) {
+  void keep(Edit&& edit, Clock::time_point now = Clock::now()) {
     edit(state_);
-    try_write();
+    try_write(now);
   }
 
  private:
   void write(const RunState& state);
-  void try_write();
+  void try_write(Clock::time_point now);
 
   std::string run_dir_;
   RunState state_;
-  RunState written_;  ///< what the file says
-  bool failed_ = false;
+  RunState written_;     ///< what the file says
+  bool failed_ = false;  ///< the last try to write it has
+  Clock::time_point try_again_;
 };
 
 }  // namespace millrace

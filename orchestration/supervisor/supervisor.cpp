@@ -216,6 +216,7 @@ void Supervisor::adopt() {
     throw Error("topology '" + plan_.name +
                 "' lost its supervisor while it started; end it: millrace down " + run_words());
   }
+  refuse_older_build(options_.run_dir);
   state_.resume();
   if (was_ready) fleet_.attach_status();
   take_over();

@@ -26,7 +26,7 @@ TableReport parse_table_report(const std::string& function, const std::string& j
 }
 
 void note_tables(StateFile& state, const std::vector<TableReport>& reports) {
-  state.change([&](RunState& next) {
+  state.keep([&](RunState& next) {
     for (const TableReport& report : reports) {
       const auto known = std::ranges::find(next.tables, report.function, &TableFacts::function);
       TableFacts& facts = known == next.tables.end()

@@ -26,8 +26,8 @@ struct TableReport {
 /// Reads the one line of JSON that millrace-builder prints. Throws Error when it is none.
 TableReport parse_table_report(const std::string& function, const std::string& json);
 
-/// Enters a build of each function's table into the state of the run. Throws Error when that cannot
-/// be written.
+/// Enters a build of each function's table into the state of the run, also when that cannot be
+/// written: the tables are in use whatever the file says.
 void note_tables(StateFile& state, const std::vector<TableReport>& reports);
 
 /// Name of the log of the function's builder.

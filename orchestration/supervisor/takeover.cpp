@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/takeover.hpp"
 
+#include <filesystem>
 #include <utility>
 
 #include "io-worker/ports/kept_file.hpp"
@@ -27,6 +28,15 @@ void want_all_queues(const Plan& plan, Fleet& fleet) {
 }
 
 }  // namespace
+
+void refuse_older_build(const std::string& run_dir) {
+  if (std::filesystem::exists(run_state_path(run_dir))) return;
+  for (const char* name : {"/supervisor.posts", "/control.remote", "/history/deadline"}) {
+    if (!std::filesystem::exists(run_dir + name)) continue;
+    throw Error(run_dir + name + ": of an older build, which this one cannot go on from: adopt " +
+                "with that build, or plan a restart");
+  }
+}
 
 std::vector<FoundProcess> processes_to_take_over(const Plan& plan, const std::string& run_dir) {
   std::vector<FoundProcess> found = find_processes(run_dir);

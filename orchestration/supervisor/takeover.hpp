@@ -13,6 +13,10 @@
 
 namespace millrace {
 
+/// Throws Error when a supervisor of a build that had no supervisor.state yet has left its files in
+/// `run_dir`: what it knew would be forgotten.
+void refuse_older_build(const std::string& run_dir);
+
 /// Of the topology in `run_dir`. Throws Error when there are none.
 std::vector<FoundProcess> processes_to_take_over(const Plan& plan, const std::string& run_dir);
 

@@ -44,7 +44,11 @@ std::string actor_peer(std::uint32_t actor) { return "actor." + std::to_string(a
 bool may_be_remote(const ControlBody& body) {
   return std::visit(
       []<typename Kind>(const Kind&) {
-        return requires { Kind::kMayBeRemote; };
+        if constexpr (requires { Kind::kMayBeRemote; }) {
+          return Kind::kMayBeRemote;
+        } else {
+          return false;
+        }
       },
       body);
 }

@@ -100,6 +100,19 @@ RunState read_state(wire::RunState::Reader in) {
   return state;
 }
 
+/// Nothing: there is no such file. One that comes between a look and the next is read.
+std::optional<std::vector<std::byte>> bytes_of(const std::string& path) {
+  try {
+    return read_whole_file(path, kStateBytesMax);
+  } catch (const Error&) {
+    if (::access(path.c_str(), F_OK) != 0) {
+      if (errno == ENOENT) return std::nullopt;
+      throw;
+    }
+  }
+  return read_whole_file(path, kStateBytesMax);
+}
+
 }  // namespace
 
 std::string run_state_path(const std::string& run_dir) { return run_dir + "/supervisor.state"; }
@@ -136,15 +149,10 @@ void save_run_state(const std::string& run_dir, const RunState& state) {
 
 RunState load_run_state(const std::string& run_dir) {
   const std::string path = run_state_path(run_dir);
-  std::vector<std::byte> bytes;
+  const auto bytes = bytes_of(path);
+  if (!bytes) return {};
   try {
-    bytes = read_whole_file(path, kStateBytesMax);
-  } catch (const Error&) {
-    if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return {};
-    throw;
-  }
-  try {
-    return decode_run_state(bytes);
+    return decode_run_state(*bytes);
   } catch (const Error& error) {
     throw Error(path + ": " + error.what() + " (to go on without what it says: rm " + path + ")");
   }

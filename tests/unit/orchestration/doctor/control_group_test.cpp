@@ -52,6 +52,24 @@ TEST_F(ControlGroup, OfVersion1IsLookedAtByController) {
   EXPECT_THAT(time.mend, HasSubstr("--cpus=4"));
 }
 
+TEST_F(ControlGroup, CacheThatIsGivenBackIsNotUsed) {
+  put("/proc/self/cgroup", "0::/a\n");
+  put("/sys/fs/cgroup/a/memory.max", "209715200\n");
+  put("/sys/fs/cgroup/a/memory.current", "199229440\n");
+  put("/sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 94371840\nactive_file 2\n");
+  EXPECT_THAT(of(look(), "memory of the cgroup").found, HasSubstr("leaves 100 MB, 128 needed"));
+  put("/sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 299229440\n");
+  EXPECT_EQ(of(look(), "memory of the cgroup").health, Health::kGood);
+}
+
+TEST_F(ControlGroup, CacheOfVersion1IsThatOfAllGroupsBelow) {
+  put("/proc/self/cgroup", "4:memory:/c\n");
+  put("/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "209715200\n");
+  put("/sys/fs/cgroup/memory/c/memory.usage_in_bytes", "199229440\n");
+  put("/sys/fs/cgroup/memory/c/memory.stat", "inactive_file 7\ntotal_inactive_file 94371840\n");
+  EXPECT_THAT(of(look(), "memory of the cgroup").found, HasSubstr("leaves 100 MB, 128 needed"));
+}
+
 TEST_F(ControlGroup, AQuotaOfMinusOneIsNone) {
   put("/proc/self/cgroup", "2:cpu:/c\n");
   put("/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "-1\n");

@@ -34,6 +34,12 @@ TEST(NeedsOf, APlanWithoutDevicesNeedsMemoryAndCores) {
   EXPECT_FALSE(needs.af_xdp);
 }
 
+TEST(NeedsOf, AFusedPlanIsOneProcess) {
+  Plan plan = plan_of_text(kSmall);
+  plan.fused = true;
+  EXPECT_EQ(needs_of(plan).actors, 1U);
+}
+
 TEST(NeedsOf, PortsOfTheKernelNeedRights) {
   Plan plan = plan_of_text(kSmall);
   plan.ports[0].device = "afxdp";

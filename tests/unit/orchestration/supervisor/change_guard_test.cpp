@@ -123,6 +123,18 @@ TEST_F(ChangeGuardTest, WhatCannotBeNotedIsNotConfirmed) {
   EXPECT_FALSE(load_run_state(folder_).deadline);
 }
 
+TEST_F(ChangeGuardTest, WhatIsMadeWaitsAlsoWhereItsDeadlineCannotBeNoted) {
+  ChangeGuard guard = make();
+  guard.promise(confirmed_within(60), 1);
+  fs::create_directory(run_state_path(folder_) + ".tmp");
+  guard.made(confirmed_within(60), 1);
+  EXPECT_TRUE(guard.waits_for_confirm());
+  EXPECT_EQ(load_run_state(folder_).deadline->generation, 1u) << "the promise";
+  fs::remove(run_state_path(folder_) + ".tmp");
+  guard.confirm();
+  EXPECT_FALSE(load_run_state(folder_).deadline);
+}
+
 TEST_F(ChangeGuardTest, GoesBackByARequestOfItsOwnUntilThatHasWorked) {
   ChangeGuard guard = make();
   const std::string path = folder_ + "/back";

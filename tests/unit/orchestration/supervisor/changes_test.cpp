@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
 #include <variant>
 #include <vector>
@@ -118,6 +119,23 @@ TEST_F(ChangesTest, NothingElseChangesUntilTheLastChangeIsConfirmed) {
   EXPECT_TRUE(std::holds_alternative<OkReply>(said_.back()));
   changes_.confirm({.peer = "cli", .message = {.id = 10, .body = ConfirmRequest{}}});
   EXPECT_EQ(last_error(), "no change waits to be confirmed");
+}
+
+TEST_F(ChangesTest, AChangeWhoseDeadlineCannotBeNotedIsMadeAndWaits) {
+  changes_.ask(scale(1, 60));
+  changes_.tend(true);
+  const std::string draft = run_state_path(folder_ + "/run") + ".tmp";
+  std::filesystem::create_directory(draft);
+  set(3, ActorState::kAlive);
+  changes_.tend(true);
+  ASSERT_TRUE(std::holds_alternative<ChangeReply>(said_.back())) << last_error();
+  EXPECT_EQ(std::get<ChangeReply>(said_.back()).generation, 2u);
+  EXPECT_TRUE(changes_.guard().waits_for_confirm());
+  changes_.confirm({.peer = "cli", .message = {.id = 9, .body = ConfirmRequest{}}});
+  EXPECT_THAT(last_error(), HasSubstr("supervisor.state"));
+  std::filesystem::remove(draft);
+  changes_.confirm({.peer = "cli", .message = {.id = 10, .body = ConfirmRequest{}}});
+  EXPECT_TRUE(std::holds_alternative<OkReply>(said_.back()));
 }
 
 TEST_F(ChangesTest, TheRowHasAnEnd) {

@@ -117,7 +117,7 @@ class QueueScalingTest : public test::FleetFixture {
   std::set<std::uint32_t> ready_;
   QueueScaling scaling_{
       plan_, *fleet_,
-      QueueScaling::Means{folder_ + "/run",
+      QueueScaling::Means{folder_ + "/run", "net",
                           [this](std::uint32_t actor) { return ready_.contains(actor); },
                           [this](std::uint32_t actor) { ready_.erase(actor); },
                           [this] { return ShareWords(plan_, view_); }}};
@@ -345,7 +345,7 @@ TEST_F(QueueScalingTest, OneThatComesAfterOneThatDiedInTheMiddleGoesByThePlan) {
   hand_over(kA, 2);
   hand_over(kB, 2);
   QueueScaling next(plan_, *fleet_,
-                    {folder_ + "/run", {}, {}, [this] { return ShareWords(plan_, view_); }});
+                    {folder_ + "/run", "net", {}, {}, [this] { return ShareWords(plan_, view_); }});
   next.resume();
   EXPECT_THAT(wanted(kA), ElementsAre("ingress.a.0", "ingress.a.0", "ingress.a.1", "ingress.a.1"));
   EXPECT_EQ(std::ranges::count(wanted(kB), "ingress.b.2"), 1) << "it has queue 2 as yet";

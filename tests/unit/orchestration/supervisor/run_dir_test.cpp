@@ -187,7 +187,8 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   std::ofstream(next.functions[0].image) << "x";
   for (const char* file :
        {"hub.ready", "control.hub", "files.hub", "telemetry.address", "logs/hub.log",
-        "history/list", "lost.pcapng", "supervisor.state", "supervisor.state.tmp"}) {
+        "history/list", "lost.pcapng", "supervisor.state", "supervisor.state.tmp",
+        "supervisor.posts", "supervisor.posts.tmp", "stopping", "supervisor.lock"}) {
     std::ofstream(run_dir_ + "/" + file) << "x";
   }
   EXPECT_FALSE(is_record(run_dir_)) << "it may run";
@@ -201,6 +202,10 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   EXPECT_TRUE(fs::exists(run_dir_ + "/lost.pcapng"));
   EXPECT_FALSE(fs::exists(run_dir_ + "/supervisor.state"));
   EXPECT_FALSE(fs::exists(run_dir_ + "/supervisor.state.tmp"));
+  for (const char* of_older_builds : {"supervisor.posts", "supervisor.posts.tmp", "stopping"}) {
+    EXPECT_FALSE(fs::exists(run_dir_ + "/" + of_older_builds)) << of_older_builds;
+  }
+  EXPECT_TRUE(fs::exists(run_dir_ + "/supervisor.lock"));
   std::ofstream(run_dir_ + "/plan.bin.plan") << "x";
   EXPECT_FALSE(is_record(run_dir_)) << "of a planned restart";
   clean_run_dir(run_dir_, name, Keep::kLogs);

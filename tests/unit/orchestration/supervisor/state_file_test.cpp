@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -60,6 +61,26 @@ TEST(StateFile, WhatIsKeptIsToldOnceAndWrittenLater) {
   std::filesystem::create_directory(run_dir);
   file.change(follow);
   EXPECT_TRUE(load_run_state(run_dir).stopping) << "with the next change";
+}
+
+TEST(StateFile, WhatIsKeptIsTriedAgainOnceASecondAndToldAgainOnceItWasWritten) {
+  const test::TestFolder folder;
+  const std::string run_dir = folder.path("run");
+  const auto nothing = [](RunState&) {};
+  const auto begin = StateFile::Clock::now();
+  StateFile file(run_dir);
+  testing::internal::CaptureStderr();
+  file.keep(stop, begin);
+  std::filesystem::create_directory(run_dir);
+  file.keep(follow, begin + std::chrono::milliseconds(999));
+  EXPECT_FALSE(std::filesystem::exists(run_state_path(run_dir)));
+  file.keep(nothing, begin + std::chrono::seconds(1));
+  EXPECT_EQ(load_run_state(run_dir), file.now());
+  std::filesystem::remove_all(run_dir);
+  file.keep([](RunState& state) { state.stopping = false; }, begin + std::chrono::seconds(1));
+  const std::string once =
+      "millrace: open " + run_state_path(run_dir) + ".tmp: No such file or directory\n";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), once + once);
 }
 
 TEST(StateFile, ABrokenFileIsNotResumed) {

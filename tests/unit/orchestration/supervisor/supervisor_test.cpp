@@ -290,6 +290,30 @@ TEST_F(SupervisorTest, WithABrokenStateItIsNotTakenOverButStopped) {
   EXPECT_FALSE(fs::exists(run_dir_));
 }
 
+TEST_F(SupervisorTest, WhatAnOlderBuildHasLeftIsNotTakenOverButStopped) {
+  {
+    Supervisor first(plan_, options());
+    start(first);
+  }
+  fs::remove(run_state_path(run_dir_));
+  for (const char* name : {"/supervisor.posts", "/control.remote", "/history/deadline"}) {
+    std::ofstream(run_dir_ + name) << "x";
+    Supervisor second(load_plan(plan_path(run_dir_)), options());
+    EXPECT_EQ(error_of([&] { second.adopt(); }),
+              run_dir_ + name + ": of an older build, which this one cannot go on from: adopt " +
+                  "with that build, or plan a restart");
+    fs::remove(run_dir_ + name);
+  }
+  EXPECT_EQ(find_processes(run_dir_).size(), 7U) << "traffic goes on";
+  std::ofstream(run_dir_ + "/supervisor.posts") << "x";
+  Supervisor third(load_plan(plan_path(run_dir_)), options());
+  third.adopt_to_stop();
+  third.stop();
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+  EXPECT_TRUE(find_processes(run_dir_).empty());
+  EXPECT_FALSE(fs::exists(run_dir_));
+}
+
 TEST_F(SupervisorTest, HasNothingToTakeOverWhereNothingRuns) {
   Supervisor supervisor(plan_, options());
   EXPECT_THAT(error_of([&] { supervisor.adopt(); }), HasSubstr("nothing of topology"));
