@@ -23,10 +23,11 @@
 ///     put_tcp_checksum(segment, ip_pseudo_sum(ip, kTcp, segment_bytes));
 ///
 /// Each writes all bytes of its header, whatever stood there. Numbers are in host byte order, and
-/// so are addresses of IPv4; those of IPv6 are as the packet holds them. The caller has checked that
-/// the header fits. The span of an Ethernet, IPv4 or IPv6 header begins with it and may go on behind
-/// it; that of a TCP header is the header with its options, and one of which a checksum is made is
-/// what the checksum is of. What is given to them must not lie in the header that they write.
+/// so are addresses of IPv4; those of IPv6 are as the packet holds them. The caller has checked
+/// that the header fits. The span of an Ethernet, IPv4 or IPv6 header begins with it and may go on
+/// behind it; that of a TCP header is the header with its options, and one of which a checksum is
+/// made is what the checksum is of. What is given to them must not lie in the header that they
+/// write.
 
 namespace millrace {
 

@@ -11,8 +11,8 @@
 namespace millrace {
 
 /// False: no function in front has given the packet other addresses, ports, numbers of TCP or
-/// another IP version. Of an ICMP error, which belongs to the flow that it quotes, nothing is known:
-/// false.
+/// another IP version. Of an ICMP error, which belongs to the flow that it quotes, nothing is
+/// known: false.
 bool may_be_translated(const FinishContext& call, std::uint16_t packet) noexcept;
 
 /// For its lifetime a packet is as its sender has sent it, for an answer or a report that quotes
