@@ -52,8 +52,9 @@ TEST_F(AutoscalingTest, WhileSomethingElseChangesItBeginsAnew) {
 }
 
 TEST_F(AutoscalingTest, TablesThatFollowNothingAreLeftAlone) {
-  TableSwitch tables(plan_, *fleet_, {folder_, folder_ + "/run", {}});
-  RouteFollowing following(plan_, folder_ + "/run", tables, [](const Event&) { FAIL(); });
+  StateFile state(folder_ + "/run");
+  TableSwitch tables(plan_, *fleet_, state, {folder_, folder_ + "/run", {}});
+  RouteFollowing following(plan_, state, tables, [](const Event&) { FAIL(); });
   following.begin_due();
   EXPECT_FALSE(following.is_under_way());
   EXPECT_TRUE(tables.idle());
