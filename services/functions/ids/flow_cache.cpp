@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/ids/flow_cache.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -15,6 +16,12 @@ namespace {
 
 /// Bytes of the lists of rules of a flow that is gone, which the next one gets: 1 KiB of all four.
 constexpr std::size_t kRoomKept = 256;
+// Of all bytes one flow has a part of kShareOfOne, or kLeastOfOne: a long request and its answer.
+constexpr std::size_t kShareOfOne = 16, kLeastOfOne = 512u << 10;
+
+std::size_t most_of_one(std::size_t bytes) noexcept {
+  return std::min(bytes, std::max(bytes / kShareOfOne, kLeastOfOne));
+}
 
 }  // namespace
 
@@ -68,12 +75,18 @@ void FlowCache::put_oldest(std::uint32_t place) noexcept {
   oldest_ = place;
 }
 
+void FlowCache::take_room_of(CachedFlow& flow) noexcept {
+  empty(flow);
+  flow.has_made_room = true;
+  ++emptied_;
+}
+
 /// Some of its memory stays for the next flow: kRoomKept of each list at most.
 void FlowCache::empty(CachedFlow& flow) noexcept {
   flow.id = 0;
   flow.session.reset();
   for (PendingRules& pending : flow.pending) {
-    if (pending.capacity() * sizeof(PendingRule) > kRoomKept) pending = {};
+    if (pending.capacity() * sizeof(PendingRule) > kRoomKept) PendingRules().swap(pending);
     pending.clear();
   }
   for (FlowRules& rules : flow.rules) {
@@ -140,13 +153,11 @@ void FlowCache::weigh(CachedFlow& flow) noexcept {
   for (const FlowRules& rules : flow.rules) bytes += rules.held();
   held_ = held_ - flow.held + bytes;
   flow.held = bytes;
+  if (bytes > most_of_one(bytes_max_)) take_room_of(flow);
   while (held_ > bytes_max_ && oldest_full_ != kNone) {
     CachedFlow& oldest = places_[oldest_full_].flow;
     oldest_full_ = places_[oldest_full_].younger;
-    if (oldest.held == 0) continue;
-    empty(oldest);
-    oldest.has_made_room = true;
-    ++emptied_;
+    if (oldest.held != 0) take_room_of(oldest);
   }
 }
 

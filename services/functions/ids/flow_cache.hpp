@@ -26,7 +26,7 @@ struct CachedFlow {
   std::array<FlowRules, 2> rules;
   std::optional<AppSession> session;  ///< nothing: no parser reads on
   std::size_t held = 0;               ///< bytes of memory, as FlowCache::weigh() has found
-  bool has_made_room = false;         ///< what it knew is gone: others took its memory
+  bool has_made_room = false;         ///< what it knew is gone: its memory was taken
 };
 
 /// A bounded number of them, with a bounded memory; the one that was asked for longest ago makes
@@ -44,8 +44,9 @@ class FlowCache {
   CachedFlow& begin(const FlowTuple& tuple) noexcept;
   /// Nothing if it is not there.
   void forget(const FlowTuple& tuple) noexcept;
-  /// Behind changes of a flow, the one that was asked for last. Where all have more than
-  /// `bytes_max`, others lose what they know, and it too if that does not suffice: these stay as
+  /// Behind changes of a flow, the one that was asked for last. Where it has more than a sixteenth
+  /// of `bytes_max` (of less than 8 MiB: more than 512 KiB, or all), it loses what it knows. Where
+  /// all have more than `bytes_max`, others do, and it too if that does not suffice. These stay as
   /// has_made_room.
   void weigh(CachedFlow& flow) noexcept;
   std::size_t held() const noexcept { return held_; }  ///< bytes, as weighed
@@ -63,6 +64,7 @@ class FlowCache {
   };
 
   void empty(CachedFlow& flow) noexcept;
+  void take_room_of(CachedFlow& flow) noexcept;
 
   std::uint32_t& bucket_of(const FlowTuple& tuple) noexcept;
   std::uint32_t place_of(const FlowTuple& tuple) noexcept;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "services/functions/flow/same_tuple.hpp"
+#include "services/functions/ids/protocols/app_probe.hpp"
 #include "services/functions/ids/work_budget.hpp"
 #include "services/functions/stream/kept_bytes.hpp"
 #include "shared/base/ip_protocol.hpp"
@@ -374,9 +375,14 @@ void FlowWatch::end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& 
 void FlowWatch::read_datagram(const WatchedPacket& packet) noexcept {
   if (!reads_apps_ || packet.view.payload.empty()) return;
   CachedFlow* flow = datagrams_.find(packet.tuple);
-  const bool answers_unknown = flow != nullptr && flow->has_made_room && packet.view.direction == 1;
+  const bool is_gone = flow != nullptr && flow->has_made_room;
+  const auto [direction, port] = std::pair(packet.view.direction, packet.tuple.destination_port);
+  const AppProtocol carried =
+      is_gone ? probe_datagram(direction, packet.view.payload, port) : AppProtocol::kNone;
+  const bool answers_unknown = carried == AppProtocol::kDns && direction == 1;
   if (answers_unknown) tell_lost();
-  if (flow == nullptr || flow->has_made_room) flow = &datagrams_.begin(packet.tuple);
+  if (flow == nullptr || is_gone) flow = &datagrams_.begin(packet.tuple);
+  flow->has_made_room |= answers_unknown || carried == AppProtocol::kUnknown;
   grown_ = flow;
   if (!flow->session) flow->session.emplace(limits_);
   Sink sink(detector_, packet.view, packet.memory, packet.matched, &packet.log);

@@ -66,7 +66,8 @@ class FlowWatch {
   void end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
            std::uint8_t direction, std::uint32_t sequence) noexcept;
 
-  /// A datagram of UDP.
+  /// A datagram of UDP. Where its flow has made room, answers of DNS are lost until a question
+  /// comes; other protocols have nothing to lose.
   void read_datagram(const WatchedPacket& packet) noexcept;
 
   /// Behind all looks at a packet: where its flow has grown beyond the memory that there is, others

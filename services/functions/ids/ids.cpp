@@ -313,9 +313,9 @@ class Ids final : public Function {
       drop_costly(call, tables, seen, costs.fate, view.payload.empty());
       return false;
     }
-    if (verdict.drops && verdict.of_flow == FlowFate::kNone && loses_parser(tables, seen)) {
-      verdict.of_flow = FlowFate::kDropped;
-    }
+    const bool is_lost = (costs.is_lost && seen.headers.protocol == kTcp) ||
+                         (verdict.drops && loses_parser(tables, seen));
+    if (is_lost && verdict.of_flow == FlowFate::kNone) verdict.of_flow = FlowFate::kDropped;
     if (verdict.of_flow != FlowFate::kNone) {  // nothing brings its transactions again
       if (seen.tuple != nullptr) log_.tell(call.events, seen.packet, *seen.tuple);
       decide(call, tables, seen, verdict.of_flow);

@@ -40,7 +40,8 @@ IdsCosts::Verdict IdsCosts::end_packet(const FinishContext& call) noexcept {
   call.counters.hit(counter_, count);
   if (!drops_ || (given_up.first == GivenUp::kNone && !is_unread)) return {};
   const bool is_for_good = share.is_own_fault() || share.has_lost_parser();
-  return {is_for_good ? Fate::kConnection : Fate::kPacket, is_unread ? 0 : given_up.first};
+  return {is_for_good ? Fate::kConnection : Fate::kPacket, is_unread ? 0 : given_up.first,
+          share.has_lost_parser()};
 }
 
 }  // namespace millrace

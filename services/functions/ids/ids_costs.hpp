@@ -29,6 +29,9 @@ class IdsCosts {
   struct Verdict {
     Fate fate = Fate::kPasses;
     std::uint32_t first = UINT32_MAX;  ///< signature from which on verdicts are not known
+    /// Nothing reads on what the packet's flow carries, and a rule may drop: the flow is to be
+    /// dropped also where the packet has a verdict of its own.
+    bool is_lost = false;
     /// `pass`: the signature by which the packet passes, if one says so.
     bool drops(std::optional<std::uint32_t> pass) const noexcept {
       return fate != Fate::kPasses && first < pass.value_or(UINT32_MAX);

@@ -76,11 +76,13 @@ class WorkShare {
     common_ -= std::min(common_, units);
     return now;
   }
-  /// A look was given up that takes too many steps, whatever is left.
+  /// A look of a rule that can change a verdict was given up: it takes too many steps, whatever is
+  /// left.
   void exceed() noexcept { is_own_fault_ = true; }
   /// A body was given up, as nothing is left for it.
   void lose_body() noexcept { has_lost_body_ = true; }
-  /// So was all that follows in the packet's flow: others took the memory of its parser.
+  /// So was all that follows in the packet's flow: others took the memory of its parser, or there
+  /// was none for it.
   void lose_parser() noexcept { has_lost_parser_ = true; }
 
   std::uint32_t left() const noexcept { return std::min(own_, common_); }

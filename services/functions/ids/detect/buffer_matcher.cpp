@@ -21,6 +21,7 @@ MatcherScratch::MatcherScratch() : parts_(std::make_unique<Parts>()) {}
 MatcherScratch::~MatcherScratch() = default;
 
 void MatcherScratch::use(WorkShare& share) noexcept { parts_->walk.regex.use(share); }
+bool MatcherScratch::take_exceeded() noexcept { return parts_->walk.regex.take_exceeded(); }
 std::uint32_t MatcherScratch::take_given_up() noexcept {
   return parts_->walk.regex.take_given_up();
 }

@@ -54,6 +54,7 @@ class MatcherScratch {
   /// As RegexScratch has them.
   void use(WorkShare& share) noexcept;
   std::uint32_t take_given_up() noexcept;
+  bool take_exceeded() noexcept;
 
  private:
   friend class BufferMatcher;

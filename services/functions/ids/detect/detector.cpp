@@ -117,12 +117,14 @@ void Detector::Parts::sort_found() noexcept {
 Look Detector::Parts::look_at_value(const CompiledRule& rule, const BufferMatcher& matcher,
                                     const BufferValue& value) noexcept {
   const Look found = matcher.look(value, variables, scratch);
+  const bool has_exceeded = scratch.take_exceeded();
   if (scratch.take_given_up() == 0) return found;
   const Signature& signature = *rule.signature;
   ++given_up.looks;
   if (blocks(signature) || changes_flowbits(signature)) {
     const auto number = static_cast<std::uint32_t>(&rule - rules.data());
     given_up.first = std::min(given_up.first, number);
+    if (has_exceeded && share != nullptr) share->exceed();
   }
   return found;
 }
@@ -166,7 +168,10 @@ Detector::Detector(std::span<const Signature> signatures, std::span<const std::b
     : parts_(std::make_unique<Parts>(signatures, built)) {}
 Detector::~Detector() = default;
 
-void Detector::use(WorkShare& share) noexcept { parts_->scratch.use(share); }
+void Detector::use(WorkShare& share) noexcept {
+  parts_->share = &share;
+  parts_->scratch.use(share);
+}
 
 GivenUp Detector::take_given_up() noexcept { return std::exchange(parts_->given_up, {}); }
 

@@ -104,7 +104,8 @@ struct Detector::Parts {
   Candidates late;  ///< of the packet in hand: all but their flowbits has passed; the first is last
   RuleVariables variables;
   MatcherScratch scratch;
-  GivenUp given_up;  ///< since it was asked for
+  WorkShare* share = nullptr;  ///< of `scratch`; null: it has one of its own
+  GivenUp given_up;            ///< since it was asked for
   NewBytes news;
   FoundLiterals literals;      ///< of the segment in hand
   std::uint64_t searches = 0;  ///< of segments, so far

@@ -44,11 +44,13 @@ class RegexScratch {
 
   /// What expressions may cost from here on; borrowed. Without it they have a share of their own.
   void use(WorkShare& share) noexcept { share_ = &share; }
-  /// A look takes more steps than any may: it is given up by its packet's own fault.
+  /// A look takes more steps than any may: it is given up.
   void exceed() noexcept {
-    share_->exceed();
+    has_exceeded_ = true;
     ++given_up_;
   }
+  /// exceed() has been called since the last call.
+  bool take_exceeded() noexcept { return std::exchange(has_exceeded_, false); }
   /// Looks that were given up since the last call, and searches for want of units.
   std::uint32_t take_given_up() noexcept { return std::exchange(given_up_, 0); }
 
@@ -72,6 +74,7 @@ class RegexScratch {
   WorkShare own_share_;
   WorkShare* share_ = &own_share_;
   std::uint32_t given_up_ = 0;
+  bool has_exceeded_ = false;
 };
 
 /// Where a match may lie.

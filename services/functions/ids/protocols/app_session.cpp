@@ -14,6 +14,7 @@
 #include "services/functions/ids/protocols/smtp_parser.hpp"
 #include "services/functions/ids/protocols/ssh_parser.hpp"
 #include "services/functions/ids/protocols/tls_parser.hpp"
+#include "services/functions/ids/work_budget.hpp"
 
 namespace millrace {
 namespace {
@@ -66,13 +67,14 @@ struct AppSession::Parts {
   void feed(std::uint8_t direction, std::span<const std::byte> bytes, TransactionSink& sink);
   void settle(AppProtocol as) noexcept;
 
-  /// `work` needs memory that there is not: the session reads no further.
+  /// `work` needs memory that there is not: the session reads no further, and its parser is lost.
   template <typename Work>
   void guard(Work&& work) noexcept {
     try {
       std::forward<Work>(work)();
     } catch (const std::bad_alloc&) {
       settle(AppProtocol::kNone);
+      if (limits.work != nullptr) limits.work->lose_parser();
     }
   }
 };

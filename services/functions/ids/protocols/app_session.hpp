@@ -42,7 +42,7 @@ class TransactionSink {
 class AppParser;
 
 /// One thread. Allocates: parsers above TCP keep text of any length within AppLimits. A session
-/// that runs out of memory reads no further (kNone).
+/// that runs out of memory reads no further (kNone), and calls WorkShare::lose_parser().
 class AppSession {
  public:
   /// Of a flow of which nothing is known.

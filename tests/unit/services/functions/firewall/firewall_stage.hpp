@@ -58,7 +58,7 @@ struct Wall final : Function {
   void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
   void finish(const FinishContext& call) noexcept override {
     for (const std::uint16_t packet : call.selected.packets) {
-      if (reverts) revert_translation(call, packet);
+      if (reverts) static_cast<void>(revert_translation(call, packet));
       if (closed) call.batch.drop(packet, Reason::kMalformed);
     }
   }

@@ -94,6 +94,10 @@ TEST(FlowCache, OthersMakeRoomForBytes) {
       ++replaced;
     }
     cache.weigh(*flow);
+    if (model.front().bytes > kBytes) {  // a sixteenth is less than the 512 KiB that one may have
+      model.front() = {number, 0, false};
+      ++emptied;
+    }
     const auto held = [&] {
       std::size_t sum = 0;
       for (const Known& one : model) sum += one.bytes;
@@ -110,6 +114,28 @@ TEST(FlowCache, OthersMakeRoomForBytes) {
   }
   EXPECT_GT(emptied, 1000u);
   EXPECT_GT(replaced, 1000u);
+}
+
+TEST(FlowCache, OneThatWantsMoreThanItsShareMakesRoomItself) {
+  constexpr std::size_t kShare = 1u << 20, kBytes = 16 * kShare;
+  FlowCache cache(20, kBytes);
+  const auto grow = [&](std::uint16_t number, std::size_t bytes) {
+    CachedFlow& flow = cache.begin(cached_tuple(number));
+    flow.pending[0] = {};
+    flow.pending[0].reserve(bytes / sizeof(PendingRule));
+    cache.weigh(flow);
+  };
+  for (std::uint16_t number = 0; number < 16; ++number) grow(number, kShare);
+  EXPECT_EQ(cache.held(), kBytes);
+  for (const std::size_t bytes : {kShare + sizeof(PendingRule), 2 * kBytes}) {
+    grow(16, bytes);
+    EXPECT_TRUE(cache.find(cached_tuple(16))->has_made_room);
+    EXPECT_EQ(cache.held(), kBytes);
+  }
+  EXPECT_EQ(cache.emptied(), 2u);
+  for (std::uint16_t number = 0; number < 16; ++number) {
+    EXPECT_FALSE(cache.find(cached_tuple(number))->has_made_room);
+  }
 }
 
 }  // namespace

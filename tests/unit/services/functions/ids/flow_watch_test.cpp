@@ -275,6 +275,23 @@ TEST_F(FlowWatchMemoryTest, AConnectionThatCannotBeReadOnIsDropped) {
   EXPECT_EQ(hits(IdsCounter::kGivenUp), 1u);
 }
 
+TEST_F(FlowWatchMemoryTest, ItIsDroppedAlsoWhereAnotherRuleDecidesAboutThePacket) {
+  for (const auto& [action, fate] : {std::pair{"drop", kByRule}, {"pass", kPasses}}) {
+    SCOPED_TRACE(action);
+    hits_.clear();
+    use(std::string(kDropsPage) + action + " tcp any any -> any any (dsize:7; sid:2;)\n",
+        {{"parser_mb", "1"}, {"history_kb", "1"}});
+    begin_body(40'000);
+    const auto sent = sent_;
+    begin_others();
+    sent_ = sent;
+    EXPECT_EQ(client("1234567"), fate);
+    EXPECT_EQ(hits(IdsCounter::kLostParser), 1u);
+    EXPECT_EQ(client("GET /secret HTTP/1.1\r\n\r\n"), kByRule);
+    EXPECT_EQ(hits(IdsCounter::kDroppedFlow), 1u);
+  }
+}
+
 TEST_F(FlowWatchMemoryTest, ItPassesWhereNothingMayBeDropped) {
   for (const auto& [rules, mode] : {std::pair{kDropsPage, "ids"}, {kAlertsPage, "ips"}}) {
     hits_.clear();

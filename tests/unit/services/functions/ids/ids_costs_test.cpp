@@ -222,6 +222,26 @@ TEST_F(IdsLongBodyTest, APacketForWhichNothingIsLeftTakesItsConnectionWithIt) {
   EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
 }
 
+/// The units that the rule with `drop` wants have been used up by others.
+TEST_F(IdsLongBodyTest, ALookOfARuleThatOnlyAlertsTakesNoConnectionWithIt) {
+  use(costly("drop") +
+          "alert tcp any any -> any 80 (content:\"x\"; content:\"y\"; distance:0; "
+          "pcre:\"/^c/R\"; sid:3;)\n"
+          "alert udp any any -> any any (content:\"aaaa\"; "
+          "pcre:\"/[a-z]{1,60}[a-z]{1,50}\\d/\"; sid:2;)\n",
+      {{"history_kb", "64"}});
+  open();
+  std::string pairs;
+  for (int i = 0; i < 700; ++i) pairs += "xy";
+  for (int sent = 0; sent < 40 && given_up() == 0; ++sent) EXPECT_EQ(client(pairs), kPasses);
+  ASSERT_GT(given_up(), 0u) << "each further pair is one too many";
+  use_up_worker();
+  const std::uint64_t before = given_up();
+  EXPECT_EQ(client(std::string(1000, 'a') + pairs.substr(0, 400)), kCostly);
+  EXPECT_GE(given_up(), before + 2);
+  EXPECT_EQ(client("what follows"), kPasses);
+}
+
 TEST(IdsCosts, AConnectionInATunnelMayBeMadeUp) {
   PacketCall call({segment(false, kAck, 1, 2, "data")});
   const std::vector<Signature> none;

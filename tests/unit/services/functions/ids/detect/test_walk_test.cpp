@@ -60,7 +60,9 @@ TEST(TestWalk, ALookThatTakesTooManyStepsIsGivenUp) {
                                    variables, scratch);
     EXPECT_EQ(look.found, Found::kNo);
     EXPECT_EQ(scratch.take_given_up(), many == 20 ? 0u : 1u);
-    EXPECT_EQ(share.is_own_fault(), many != 20);
+    EXPECT_EQ(scratch.take_exceeded(), many != 20);
+    EXPECT_FALSE(scratch.take_exceeded());
+    EXPECT_FALSE(share.is_own_fault()) << "its rule decides that";
     EXPECT_EQ(share.left(), WorkShare::kUnitsMax);
   }
 }
