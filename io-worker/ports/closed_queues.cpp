@@ -2,22 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io-worker/ports/closed_queues.hpp"
 
+#include <unistd.h>
+
 namespace millrace {
 namespace {
 
-constexpr std::size_t kWhyMax = 110;  // so that an event has room for what comes behind
+constexpr std::size_t kWhyMax = 80;  // so that an event has room for what comes behind
 
 TroubleText trouble_of(std::string_view why, const char* so) {
   TroubleText text;
   text.add_end(why, kWhyMax);
-  text.add("; %s", so);
+  text.add("; %s is restarted (kill %d)", so, ::getpid());
   return text;
 }
 
 class ClosedRxQueue final : public RxQueue {
  public:
   explicit ClosedRxQueue(std::string_view why)
-      : trouble_(trouble_of(why, "not read until the ingress is restarted")) {}
+      : trouble_(trouble_of(why, "not read until the ingress")) {}
 
   std::uint32_t poll(BufferSource&, std::span<RxPacket>) noexcept override { return 0; }
   void resume(std::uint64_t) noexcept override {}
@@ -35,7 +37,7 @@ class ClosedRxQueue final : public RxQueue {
 class ClosedTxQueue final : public TxQueue {
  public:
   explicit ClosedTxQueue(std::string_view why)
-      : trouble_(trouble_of(why, "what is sent is dropped as no_output")) {}
+      : trouble_(trouble_of(why, "what is sent is dropped as no_output until the egress")) {}
 
   std::uint32_t send(std::span<const TxPacket>) noexcept override { return 0; }
   bool failed() const noexcept override { return true; }

@@ -8,7 +8,8 @@
 #include "io-worker/ports/port.hpp"
 
 /// Queues of a file that cannot be opened when its actor is restarted: the actor's other ports go
-/// on, and operators are told why (trouble()). They stay so until the actor is restarted.
+/// on, and operators are told why, and how to restart the actor (trouble()). They stay so until it
+/// is restarted, whatever the error was: nothing tries again.
 
 namespace millrace {
 

@@ -28,6 +28,27 @@ bool ends_in_a_line(int file, off_t size) {
 
 }  // namespace
 
+std::uint64_t keep_whole_lines(const UniqueFd& file, std::uint64_t offset, int& error) noexcept {
+  std::array<char, 65536> block;
+  std::uint64_t lines = 0, end = offset;
+  for (std::uint64_t at = offset;;) {
+    const ssize_t count = ::pread(file.get(), block.data(), block.size(), static_cast<off_t>(at));
+    if (count < 0) {
+      error = errno;
+      return lines;
+    }
+    if (count == 0) {
+      if (end < at && ::ftruncate(file.get(), static_cast<off_t>(end)) != 0) error = errno;
+      return lines;
+    }
+    const std::string_view text(block.data(), static_cast<std::size_t>(count));
+    lines += lines_in(text);
+    const std::size_t last = text.rfind('\n');
+    if (last != std::string_view::npos) end = at + last + 1;
+    at += text.size();
+  }
+}
+
 EventFile::EventFile(const PlanEvents& settings, const Place& begun, Life life)
     : settings_(settings) {
   if (life == Life::kFirst) {
@@ -64,20 +85,9 @@ EventFile::Place EventFile::place() const noexcept {
 std::uint64_t EventFile::lines_behind(const Place& place) noexcept {
   const Place now = this->place();
   if (now.file != place.file || now.offset <= place.offset) return 0;
-  std::array<char, 65536> block;
-  std::uint64_t lines = 0, end = place.offset;
-  for (std::uint64_t at = place.offset; at < now.offset;) {
-    const ssize_t count = ::pread(file_.get(), block.data(), block.size(), static_cast<off_t>(at));
-    if (count <= 0) break;
-    const std::string_view text(block.data(), static_cast<std::size_t>(count));
-    lines += lines_in(text);
-    const std::size_t last = text.rfind('\n');
-    if (last != std::string_view::npos) end = at + last + 1;
-    at += text.size();
-  }
-  if (end < now.offset && ::ftruncate(file_.get(), static_cast<off_t>(end)) != 0) {
-    complain("cut off half a line of", errno);
-  }
+  int error = 0;
+  const std::uint64_t lines = keep_whole_lines(file_, place.offset, error);
+  if (error != 0) complain("cut off half a line of", error);
   return lines;
 }
 

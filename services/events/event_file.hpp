@@ -12,6 +12,10 @@
 
 namespace millrace {
 
+/// Counts the lines of `file` behind `offset`, and cuts off what follows the last of them, half a
+/// line. `error`: errno where that fails.
+std::uint64_t keep_whole_lines(const UniqueFd& file, std::uint64_t offset, int& error) noexcept;
+
 /// The file that lines are added to. Holds whole lines only, whatever happens to disk or process.
 /// What it cannot do it says once, and does again when it can. One thread; calls last as long as
 /// the disk takes.
@@ -27,10 +31,12 @@ class EventFile {
   enum class Life { kFirst, kRestarted };
   /// Opens it. Half a line that was left there becomes a line, but behind `begun`, where a
   /// killed process wrote: call lines_behind(begun) before anything else. Throws Error when it
-  /// cannot be opened in the first life; in a later one that costs lines until it can (look()).
+  /// cannot be opened in the first life; in a later one that costs lines until it can (look()),
+  /// lines_behind(begun) is 0, and half a line is cut off when it is opened.
   EventFile(const PlanEvents& settings, const Place& begun, Life life = Life::kFirst);
   explicit EventFile(const PlanEvents& settings) : EventFile(settings, {}) {}
 
+  bool is_open() const noexcept { return static_cast<bool>(file_); }
   Place place() const noexcept;
   /// Whole lines that were added behind `place` (before this process's time); a half one is cut
   /// off. 0 when the file is another one by now.

@@ -50,13 +50,17 @@ EventPump::EventPump(const Plan& plan, const EventRings& rings, std::uint64_t ts
 
 /// The last process was killed while it wrote. All words are set, not added to: should we be killed
 /// here, the next one does the same once more. Behind let_go_until() nothing is left to do.
-void EventPump::finish_what_was_begun() noexcept {
+void EventPump::finish_what_was_begun() {
   const std::uint64_t number = sink_.intent_ring.load(std::memory_order_acquire);
   if (number == kOfNoRing && file_ != nullptr) {
     file_->lines_behind({sink_.intent_file, sink_.intent_offset});  // half a line goes
     sink_.intent_ring.store(0, std::memory_order_release);
   }
   if (number == 0 || number > sources_.size() || file_ == nullptr) return;
+  if (!file_->is_open()) {
+    tell_without_file(static_cast<std::uint32_t>(number - 1));
+    return;
+  }
   EventReader& reader = sources_[number - 1].reader;
   const std::uint64_t lines = file_->lines_behind({sink_.intent_file, sink_.intent_offset});
   if (reader.head() == sink_.intent_head) {
@@ -67,6 +71,20 @@ void EventPump::finish_what_was_begun() noexcept {
     store(sink_.stream_written, sink_.intent_stream_written + streamed);
     store(sink_.stream_lost, sink_.intent_stream_lost);
     reader.let_go_until(sink_.intent_head + records);
+  }
+  sink_.intent_ring.store(0, std::memory_order_release);
+}
+
+/// What the killed process was writing is told while the file is closed. So it counts as lost, and
+/// is not written once more when a file that has a part of it is back.
+void EventPump::tell_without_file(std::uint32_t ring) {
+  if (sources_[ring].reader.head() == sink_.intent_head) {
+    store(sink_.file_written, sink_.intent_written);
+    store(sink_.file_lost, sink_.intent_lost);
+    store(sink_.stream_written, sink_.intent_stream_written);
+    store(sink_.stream_lost, sink_.intent_stream_lost);
+    begin_turn();
+    tell(ring);
   }
   sink_.intent_ring.store(0, std::memory_order_release);
 }
@@ -227,10 +245,14 @@ std::uint32_t EventPump::tell(std::uint32_t ring) {
   return line_count_ + refused_ + streamed_;
 }
 
-std::size_t EventPump::turn() {
+void EventPump::begin_turn() noexcept {
   now_tsc_ = tsc_now();
   now_ns_ = system_clock_ns();
   asked_ = false;
+}
+
+std::size_t EventPump::turn() {
+  begin_turn();
   std::size_t count = 0;
   for (std::uint32_t ring = 0; ring < sources_.size(); ++ring) count += tell(ring);
   return count;

@@ -27,7 +27,9 @@ namespace millrace {
 
 /// From the rings to the file, the socket, the collector and the files of streams. A record leaves
 /// its ring when it is dealt with: told or counted as lost. What a killed process was writing is
-/// found again in the file by its successor, so a line is there once. One thread.
+/// found again in the file by its successor, so a line is there once. Where `file` cannot be opened
+/// when the successor is made, what was being written counts as lost as a whole, at most
+/// kRecordsPerTurn records, though some of its lines may be in the file. One thread.
 class EventPump {
  public:
   /// `file`, `ipfix`: null: there is none. All borrowed; `tsc_hz`: of the status file.
@@ -53,7 +55,9 @@ class EventPump {
     EventReader reader;
   };
 
-  void finish_what_was_begun() noexcept;
+  void finish_what_was_begun();
+  void tell_without_file(std::uint32_t ring);
+  void begin_turn() noexcept;
   std::uint32_t tell(std::uint32_t ring);
   void write(std::uint32_t ring, std::uint64_t head, std::uint32_t count) noexcept;
   void use_streams();

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <vector>
 
+#include "services/events/event_file.hpp"
 #include "services/events/json_line.hpp"
 #include "services/events/stream_index.hpp"
 #include "shared/base/error.hpp"
@@ -52,6 +53,8 @@ StreamFiles::StreamFiles(const StreamFileLimits& limits) : limits_(limits) {
     complain("make the folder", errno);
   }
   read_folder();
+  cut_half_line(kIndex);
+  cut_half_line(kOpen);
   read_open();
 }
 
@@ -72,6 +75,15 @@ void StreamFiles::read_folder() {
     ++files_;
     bytes_ += entry.file_size(ignored);
   }
+}
+
+/// That a process has left which was killed between a part of a line and its cut (append()).
+void StreamFiles::cut_half_line(const char* name) {
+  const std::string path = limits_.folder + "/" + name;
+  const UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  int error = 0;
+  if (file) keep_whole_lines(file, 0, error);
+  if (error != 0) complain("cut off half a line of " + path, error);
 }
 
 void StreamFiles::read_open() {

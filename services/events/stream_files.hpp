@@ -33,8 +33,9 @@ std::optional<StreamFileLimits> stream_file_limits(const PlanFunction& function)
 /// each connection, ADDRESS.PORT-ADDRESS.PORT, and kIndex with a line of JSON for each connection
 /// that has ended. Byte n of a stream is byte n of its file, so what is written twice, by a process
 /// and the successor that goes on where it was killed, is there once. One thread; calls last as
-/// long as the disk takes. What cannot be written is said once, and counted; the index has whole
-/// lines only, and when it goes on that is said too.
+/// long as the disk takes. What cannot be written is said once, and counted; when the index goes on
+/// that is said too. Index and list of what is open have whole lines only: half a line that a
+/// killed process left is cut off when the folder is opened.
 class StreamFiles {
  public:
   static constexpr const char* kIndex = "connections.jsonl";
@@ -52,6 +53,7 @@ class StreamFiles {
   /// its line is in the index.
   bool put(const EventRecord& record, std::span<const std::byte> text);
   /// A line in the index for each connection that has not ended, and then none of them is known.
+  /// These lines are of no record: one that cannot be written is said and counted in the log alone.
   void finish();
 
   std::uint64_t bytes() const { return bytes_; }  ///< in the files
@@ -74,6 +76,7 @@ class StreamFiles {
 
   static Key key_of(const EventRecord& record);
   void read_folder();
+  void cut_half_line(const char* name);
   void read_open();
   bool put_data(const EventRecord& record, std::span<const std::byte> text);
   bool begin_file(Side& side, const EventRecord& record);

@@ -25,9 +25,16 @@ def grows(file):
     wait_until(lambda: file.stat().st_size > before, PATIENCE, f"{file} grows")
 
 
-def restart(running, actor):
-    running.kill(actor)
+def restart(running, actor, number=signal.SIGKILL):
+    running.kill(actor, number=number)
     running.wait_alive(actor)
+
+
+def restart_in_order(running, actor):
+    """As the event tells operators to do it."""
+    pid = running.lives()[actor][0]
+    told(running, f"is restarted (kill {pid})")
+    restart(running, actor, signal.SIGTERM)
 
 
 def told(running, words):
@@ -57,7 +64,7 @@ paths:
         grows(other)
         wait_until(lambda: running.audit()["dropped"].get("no_output", 0) > 100, PATIENCE, "drops")
         moved.rename(folder)
-        restart(running, "egress.0")
+        restart_in_order(running, "egress.0")
         grows(folder / "out.pcap")
         grows(other)
         audit = running.drain()
@@ -67,25 +74,46 @@ paths:
         assert audit["transmitted"] <= written <= audit["transmitted"] + lost
 
 
-@PLACES
-@pytest.mark.parametrize("device", ["pcap, in", "replay, loop: false, file"])
-def test_an_ingress_comes_back_while_its_file_is_away(tmp_path, device, more):
-    capture = frames.write_capture(tmp_path / "in.pcap", [FRAME] * 300)
-    text = f"""
+def reading(device, more):
+    return f"""
 {more}ports:
-  in:  {{ device: {device}: {capture} }}
+  in:  {{ device: {device} }}
   out: {{ device: "null" }}
 paths:
   main: {{ from: in, to: out }}
 """
-    with Topology(tmp_path, text) as running:
+
+
+def restart_without(running, capture, moved):
+    """The ingress is restarted while its capture is away; it is at its place again then."""
+    capture.rename(moved)
+    restart(running, "ingress.in.0")
+    told(running, "in.pcap: No such file or directory; not read until the ingress is")
+    moved.rename(capture)
+
+
+@PLACES
+def test_an_ingress_comes_back_while_its_file_is_away(tmp_path, more):
+    capture = frames.write_capture(tmp_path / "in.pcap", [FRAME] * 300)
+    device = f"replay, loop: true, rate_mpps: 0.002, file: {capture}"
+    with Topology(tmp_path, reading(device, more)) as running:
+        running.wait_received(1000)
+        restart_without(running, capture, tmp_path / "moved")
+        restart_in_order(running, "ingress.in.0")
+        running.wait_received(running.audit()["received"] + 1000)
+        audit = running.drain()
+        assert set(audit["dropped"]) <= {"worker_lost", "egress_lost"}
+
+
+@PLACES
+def test_an_ingress_goes_on_behind_what_it_has_read_once_its_file_is_back(tmp_path, more):
+    capture = frames.write_capture(tmp_path / "in.pcap", [FRAME] * 300)
+    with Topology(tmp_path, reading(f"pcap, in: {capture}", more)) as running:
         running.settle(received=300)
-        capture.rename(tmp_path / "moved")
-        restart(running, "ingress.in.0")
-        told(running, "in.pcap: No such file or directory; not read until the ingress is")
-        (tmp_path / "moved").rename(capture)
-        restart(running, "ingress.in.0")
-        assert running.settle(received=300)["received"] == 300
+        restart_without(running, capture, tmp_path / "moved")
+        frames.write_capture(capture, [FRAME] * 500)
+        restart_in_order(running, "ingress.in.0")
+        assert running.settle(received=500)["received"] == 500
 
 
 def test_a_start_without_room_for_a_file_is_refused(tmp_path):

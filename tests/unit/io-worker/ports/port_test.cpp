@@ -3,9 +3,11 @@
 #include "io-worker/ports/port.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
+#include <string>
 
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/test_pool.hpp"
@@ -74,14 +76,17 @@ TEST(Ports, AFileThatIsAwayIsAnErrorAtTheFirstStartAlone) {
     EXPECT_NE(error.find("open " + path + ": No such file"), std::string::npos) << error;
     EXPECT_EQ(trouble_after_restart([&] { return open_rx_queue(port, 0, pool, true); }),
               "open " + path +
-                  ": No such file or directory; not read until the ingress is "
-                  "restarted");
+                  ": No such file or directory; not read until the ingress is restarted (kill " +
+                  std::to_string(::getpid()) + ")");
   }
   const PlanPort out = make_port("pcap", {{"out", path}});
   const std::string error = error_of([&] { open_tx_queue(out, 0, false); });
   EXPECT_NE(error.find("open " + path + ": No such file"), std::string::npos) << error;
   EXPECT_EQ(trouble_after_restart([&] { return open_tx_queue(out, 0, true); }),
-            "open " + path + ": No such file or directory; what is sent is dropped as no_output");
+            "open " + path +
+                ": No such file or directory; what is sent is dropped as no_output until the "
+                "egress is restarted (kill " +
+                std::to_string(::getpid()) + ")");
 }
 
 TEST(Ports, AFileThatIsAwayTakesAndGivesNothingAndItsPortGoesOnWhenItIsBack) {

@@ -277,6 +277,47 @@ TEST_F(EventPumpTest, HalfALineOfAKilledOneIsWrittenWhole) {
   EXPECT_EQ(sink().intent_ring, 0u);
 }
 
+TEST_F(EventPumpTest, AFileThatIsAwayAtARestartHasNoLineTwiceWhenItIsBack) {
+  std::filesystem::create_directory(folder_.path("logs"));
+  PlanEvents there = settings();
+  there.file = folder_.path("logs/eve.json");
+  of_.tell(1, 40, 3);
+  const std::string begun =
+      "{\"alert\":{\"signature_id\":40},\"millrace\":{\"actor\":\"front.1\"}}\n"
+      "{\"alert\":{\"signature_id\":41},\"millrace\":{\"actor\":\"front.1\"}}\n";
+  EventFile::Place place;
+  {
+    EventFile killed(there);
+    place = killed.place();
+    killed.write(begun);
+    std::ofstream(there.file, std::ios::app) << "{\"alert\":";
+  }
+  sink().intent_file = place.file;
+  sink().intent_offset = place.offset;
+  sink().intent_head = 0;
+  sink().intent_written = 1;
+  sink().intent_lost = 4;
+  sink().intent_ring = 2;
+  sink().file_written = 3;  // one store in front of its death
+  sink().file_lost = 4;
+  std::filesystem::rename(folder_.path("logs"), folder_.path("away"));
+  EventFile file(there, place, EventFile::Life::kRestarted);
+  EventSocket socket(folder_.path("sock"), sink());
+  EventPump pump(of_.plan, of_.rings, kTscHz, &file, socket);
+  std::filesystem::rename(folder_.path("away"), folder_.path("logs"));
+  file.look();
+  EXPECT_EQ(pump.turn(), 0u);
+  EXPECT_EQ(folder_.text("logs/eve.json"), begun);
+  EXPECT_EQ(sink().file_written, 1u);
+  EXPECT_EQ(sink().file_lost, 7u);
+  EXPECT_EQ(sink().intent_ring, 0u);
+  of_.tell(1, 43, 1);
+  EXPECT_EQ(pump.turn(), 1u);
+  const std::string text = folder_.text("logs/eve.json");
+  EXPECT_EQ(told(text).back().second, 43u);
+  EXPECT_EQ(told(text).size(), 3u);
+}
+
 TEST_F(EventPumpTest, StatsStandBesideTheLinesOfRings) {
   const Mapping memory = Mapping::create_anonymous(status_layout(of_.plan).bytes);
   const StatusView status = StatusView::create(memory.base(), of_.plan, kTscHz);

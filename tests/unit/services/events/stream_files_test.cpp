@@ -110,6 +110,21 @@ TEST_F(StreamFilesTest, ASuccessorGoesOnInTheSameFile) {
   EXPECT_EQ(files.files(), 1u);
 }
 
+TEST_F(StreamFilesTest, HalfALineOfAKilledOneIsCutOff) {
+  const std::string whole(70'000, 'x');  // longer than what is read at once
+  std::filesystem::create_directory(folder_.path("streams"));
+  std::ofstream(folder_.path("streams/connections.jsonl")) << "{}\n" << whole << "\n{\"src_";
+  std::ofstream(folder_.path("streams/.open"))
+      << "0 1 0 0 0 " << kToServer << "\n0 2 0 0 0 10.0.0.1.50";
+  StreamFiles files(limits());
+  EXPECT_EQ(text(StreamFiles::kIndex), "{}\n" + whole + "\n");
+  EXPECT_EQ(text(StreamFiles::kOpen), "0 1 0 0 0 " + std::string(kToServer) + "\n");
+  files.finish();
+  const std::string index = text(StreamFiles::kIndex);
+  const auto line = nlohmann::json::parse(index.substr(3 + whole.size() + 1));
+  EXPECT_EQ(line["streams"].size(), 1u) << "of the connection whose line was whole";
+}
+
 TEST_F(StreamFilesTest, AFolderThatCannotBeMadeLosesBytes) {
   StreamFiles files({.folder = folder_.path("no/such/folder")});
   EXPECT_FALSE(put(files, record_of(1, 0), "abc"));
