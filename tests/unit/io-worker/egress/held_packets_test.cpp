@@ -142,9 +142,10 @@ TEST_F(HeldInSmallPoolTest, ThoseThatWaitLeaveHalfOfThePoolToOthers) {
 
 TEST_F(HeldInSmallPoolTest, WhereTheyBecomeScarceANeighbourKeepsThree) {
   const NeighbourHandle first = asked(1), second = asked(2);
-  const Batch early = batch(1, 5);
+  const Batch early = batch(1, 8);
   for (std::uint16_t packet = 0; packet < 5; ++packet) hold(early, packet, first);
-  const Batch more = batch(2, 4);
+  work();
+  const Batch more = batch(2, 8);
   for (std::uint16_t packet = 0; packet < 3; ++packet) hold(more, packet, second);
   hold(more, 3, first);
   work();
@@ -154,10 +155,14 @@ TEST_F(HeldInSmallPoolTest, WhereTheyBecomeScarceANeighbourKeepsThree) {
 
 TEST_F(HeldInSmallPoolTest, PacketsThatAreGivenUpTakeNoPlaceInTheirBatch) {
   const NeighbourHandle silent = asked(1), other = asked(2);
-  const Batch of = batch(1, 14);
-  for (std::uint16_t packet = 0; packet < 13; ++packet) hold(of, packet, silent);
-  hold(of, 13, other);
+  const Batch early = batch(1, 8);
+  for (std::uint16_t packet = 0; packet < 6; ++packet) hold(early, packet, silent);
   work();
+  const Batch of = batch(2, 8);
+  for (std::uint16_t packet = 0; packet < 7; ++packet) hold(of, packet, silent);
+  hold(of, 7, other);
+  work();
+  tx_[1]->sent.clear();
   answers(2);
   work();
   EXPECT_EQ(tx_[1]->sent.size(), 1u);
