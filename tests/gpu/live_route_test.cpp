@@ -120,8 +120,14 @@ class LiveRouteOnGpu : public test::GpuTest {
     world_ = std::make_unique<GpuWorld>(
         kTopology, std::vector<std::pair<std::string, std::string>>{{"routes.txt", ""}});
     PlanFunction function = world_->plan().functions[0];
+    std::erase_if(function.settings, [](const auto& one) { return one.first == "answers"; });
     function.settings.emplace_back("routes", "kernel");
-    build_image({.function = function, .ports = world_->plan().ports, .on_device = true});
+    std::vector<PlanPort> ports = world_->plan().ports;
+    ports[0].host = static_cast<int>(ports.size());  // the kernel's, which has no route by it
+    PlanPort host{.name = "a.host", .device = "null", .mac = ports[0].mac};
+    host.settings = {{"interface", "mr-absent"}};
+    ports.push_back(std::move(host));
+    build_image({.function = function, .ports = ports, .on_device = true});
     writer_ = std::make_unique<Writer>(function.image);
     std::vector<Frame> frames;
     for (std::uint32_t i = 0; i < kPackets; ++i) frames.push_back(frame_of(i));
@@ -223,6 +229,7 @@ TEST_F(LiveRouteOnGpu, WhatTheJournalHasLostIsCopiedAsAWhole) {
   const std::uint32_t rounds = test::many(20);
   std::atomic<std::uint32_t> round = 0;
   std::uint64_t wrong = 0;
+  writer_->change_wide(kWide);  // nothing follows meanwhile: the journal is overrun
   {
     const Loop control([&] { gpu_->follow_tables(); });
     std::thread writer([&] {
