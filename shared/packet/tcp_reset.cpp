@@ -19,8 +19,7 @@ using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
 using packet_walk::kTcp;
 using tcp_wire::kFin, tcp_wire::kSyn, tcp_wire::kReset, tcp_wire::kAck;
-using tcp_wire::kSequenceAt, tcp_wire::kAcknowledgmentAt, tcp_wire::kOffsetAt, tcp_wire::kFlagsAt,
-    tcp_wire::kChecksumAt;
+using tcp_wire::kSequenceAt, tcp_wire::kAcknowledgmentAt, tcp_wire::kOffsetAt, tcp_wire::kFlagsAt;
 constexpr std::size_t kTcpBytes = tcp_wire::kHeaderBytesMin;
 
 /// `pseudo`: pseudo_sum() of the addresses and kTcpBytes.

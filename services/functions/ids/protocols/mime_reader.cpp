@@ -43,7 +43,7 @@ bool is_base64(char letter) noexcept {
 std::size_t MimeReader::held() const noexcept {
   std::size_t bytes =
       header_.capacity() + type_.capacity() + disposition_.capacity() + held_.capacity();
-  for (const std::string& one : boundaries_) bytes += sizeof one + one.capacity();
+  for (const std::string& one : boundaries_) bytes += sizeof(std::string) + one.capacity();
   return bytes;
 }
 

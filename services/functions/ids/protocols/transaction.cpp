@@ -161,7 +161,7 @@ std::size_t Transaction::held() const noexcept {
   std::size_t bytes = sizeof *this + text_bytes_ + waiting.capacity() * sizeof(WaitingRule) +
                       matched.capacity() * sizeof(std::uint32_t) + messages[0].capacity() +
                       messages[1].capacity() + envelope.helo.capacity() + envelope.from.capacity();
-  for (const std::string& one : envelope.recipients) bytes += sizeof one + one.capacity();
+  for (const std::string& one : envelope.recipients) bytes += sizeof(std::string) + one.capacity();
   return bytes;
 }
 
