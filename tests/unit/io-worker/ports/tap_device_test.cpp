@@ -64,7 +64,7 @@ TEST_F(TapDeviceTest, ANameThatIsTakenIsRefused) {
             "interface 'mill' is another port of this topology already");
   EXPECT_EQ(error_of([&] { make_tap(port_, "/run/other"); }),
             "interface 'mill' is there already, a port of the topology in /run/test: name another "
-            "one, or: millrace down test");
+            "one, or: millrace down test --run-dir /run/test");
 }
 
 TEST_F(TapDeviceTest, WhatADeadTopologyLeftIsRemoved) {
@@ -75,7 +75,7 @@ TEST_F(TapDeviceTest, WhatADeadTopologyLeftIsRemoved) {
   files_ = make_tap(port_, "/run/other");
   EXPECT_EQ(refusal(true),
             "interface 'mill' is there already, a port of the topology in /run/other: name another "
-            "one, or: millrace down other");
+            "one, or: millrace down other --run-dir /run/other");
   EXPECT_NE(prepare(false), "");
   EXPECT_FALSE(find_link("mill"));
 }
@@ -99,7 +99,7 @@ TEST_F(TapDeviceTest, QueuesAreBorrowedFromTheHubElseFromTheStandby) {
   EXPECT_EQ(
       error_of([&] { borrowed(); }),
       "neither hub nor standby lends queue 0 of its interface; plan a restart: millrace down " +
-          folder.substr(folder.rfind('/') + 1));
+          folder.substr(folder.rfind('/') + 1) + " --run-dir " + folder);
   std::filesystem::remove_all(folder);
 }
 

@@ -44,10 +44,10 @@ TEST(FunctionMetrics, NameTheCountersBehindTheRulesOfIds) {
   const WatchedTopology watched(plan, 2'000'000'000);
   const std::uint32_t first = function_counter_first(watched.plan, 1);
   watched.status.function_counters(5, first, 100)[99] = 7;
-  watched.status.function_counters(4, first, 100)[82] = 1;
-  watched.status.function_counters(5, first, 100)[90] = 2;
-  watched.status.function_counters(4, first, 100)[90] = 3;
-  watched.status.function_counters(4, first, 100)[81] = 9;  // of a rule
+  watched.status.function_counters(4, first, 100)[81] = 1;
+  watched.status.function_counters(5, first, 100)[89] = 2;
+  watched.status.function_counters(4, first, 100)[89] = 3;
+  watched.status.function_counters(4, first, 100)[80] = 9;  // of a rule
   Families families;
   add_functions(watched.source(), families);
   const auto found = samples(families.take());
