@@ -15,6 +15,7 @@
 #include "orchestration/cli/running.hpp"
 #include "orchestration/supervisor/drain_word.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/config/loop.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"

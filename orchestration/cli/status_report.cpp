@@ -6,6 +6,7 @@
 
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/sgr.hpp"
+#include "shared/base/run_words.hpp"
 
 namespace millrace {
 namespace {

@@ -112,9 +112,13 @@ def same_as_kernel(wire, running, family, addresses):
     that was killed reads all routes anew: it may have the last one before earlier changes, which
     wait in its socket meanwhile."""
     def way_of(address):
-        told = json.loads(wire.in_middle("ip", "-j", f"-{family}", "route", "get",
-                                         address, "fibmatch").stdout or "[]")
-        return (told[0].get("dev"), told[0].get("gateway")) if told else None
+        done = wire.in_middle("ip", "-j", f"-{family}", "route", "get", address, "fibmatch",
+                              check=False)
+        if done.returncode != 0:
+            assert "unreachable" in done.stderr, f"{address}: {done.stderr}"
+            return None
+        told = json.loads(done.stdout)
+        return told[0].get("dev"), told[0].get("gateway")
 
     def look_up(address):
         route = ask("routes", running.name, address)
