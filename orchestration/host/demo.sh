@@ -68,7 +68,7 @@ measure_kernel() {
 
 browse() {
   local answer
-  answer=$(in_client curl -sS --max-time 5 "http://$server_address/")
+  answer=$(in_client curl -sS --max-time 60 "http://$server_address/")
   [ "$answer" = "hello from the other side" ] || failed "the web page did not arrive"
   echo "curl http://$server_address/            -> $answer" | indented
   if in_client curl -s --max-time 2 -o /dev/null "http://$server_address/secret.txt"; then
