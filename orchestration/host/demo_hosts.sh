@@ -92,7 +92,8 @@ ping_time() { in_client ping -q -c 20 -i 0.02 "$server_address" | awk -F/ '/^rtt
 # megabytes_per_second <file>: fetches the large file.
 fetch() {
   local page=http://$server_address/large.bin
-  in_client curl -sS --speed-limit 1 --speed-time 60 --max-time 900 -o "$1" -w '%{speed_download}' "$page" |
+  in_client curl -sS --speed-limit 1 --speed-time 60 --max-time 900 -o "$1" \
+    -w '%{speed_download}' "$page" |
     awk '{ printf "%.0f", $1 / 1e6 }'
 }
 
