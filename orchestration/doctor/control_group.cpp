@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
-#include <functional>
-#include <sstream>
 
 #include "orchestration/doctor/doctor.hpp"
+#include "shared/base/control_group.hpp"
 
 namespace millrace {
 namespace {
@@ -31,27 +30,6 @@ constexpr Controller kMemory{
 constexpr Controller kPids{"pids",     "pids.max",     "pids.current", nullptr,
                            "pids.max", "pids.current", nullptr};
 
-/// A group of this process and those above it; `visit` gets each folder, innermost first.
-void for_each_group(const HostFiles& host, const std::string& controller,
-                    const std::function<void(const std::string& folder, bool version2)>& visit) {
-  std::istringstream groups(host.text("/proc/self/cgroup").value_or(""));
-  for (std::string line; std::getline(groups, line);) {
-    // "0::/a/b" of version 2, "7:cpu,cpuacct:/a/b" of version 1.
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
-    if (second == line.npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const bool version2 = controllers.empty();
-    if (!version2 && ("," + controllers + ",").find("," + controller + ",") == line.npos) continue;
-    const std::string base = version2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller;
-    std::string group = line.substr(second + 1);
-    for (; group.size() > 1 && group.starts_with('/'); group.erase(group.rfind('/'))) {
-      visit(base + group, version2);
-    }
-    visit(base, version2);
-  }
-}
-
 std::optional<std::uint64_t> number_of(const std::optional<std::string>& text) {
   std::uint64_t number = 0;
   if (!text) return std::nullopt;
@@ -60,13 +38,13 @@ std::optional<std::uint64_t> number_of(const std::optional<std::string>& text) {
 }
 
 /// Without the cache of files that would be given back.
-std::uint64_t used_of(const HostFiles& host, const Controller& of, const std::string& folder,
-                      bool version2) {
-  const std::string usage = folder + "/" + (version2 ? of.usage2 : of.usage1);
+std::uint64_t used_of(const HostFiles& host, const Controller& of, const ControlGroup& group) {
+  const std::string usage = group.folder + "/" + (group.version2 ? of.usage2 : of.usage1);
   const std::uint64_t used = number_of(host.text(usage)).value_or(0);
-  const char* cache = version2 ? of.cache2 : of.cache1;
+  const char* cache = group.version2 ? of.cache2 : of.cache1;
   if (cache == nullptr) return used;
-  const std::uint64_t cached = number_of(host.line(folder + "/memory.stat", cache)).value_or(0);
+  const std::uint64_t cached =
+      number_of(host.line(group.folder + "/memory.stat", cache)).value_or(0);
   return used - std::min(cached, used);
 }
 
@@ -77,11 +55,11 @@ struct Limit {
 };
 Limit least_of(const HostFiles& host, const Controller& of) {
   Limit least;
-  for_each_group(host, of.name, [&](const std::string& folder, bool version2) {
-    const std::string file = folder + "/" + (version2 ? of.limit2 : of.limit1);
+  for_each_control_group(host.at("/"), of.name, [&](const ControlGroup& group) {
+    const std::string file = group.folder + "/" + (group.version2 ? of.limit2 : of.limit1);
     const auto limit = number_of(host.text(file));
     if (!limit) return;
-    const std::uint64_t used = used_of(host, of, folder, version2);
+    const std::uint64_t used = used_of(host, of, group);
     const std::uint64_t left = *limit - std::min(used, *limit);
     if (left < least.left) least = {file, *limit, left};
   });
@@ -95,13 +73,13 @@ struct Quota {
 };
 Quota quota_of(const HostFiles& host) {
   Quota least;
-  for_each_group(host, "cpu", [&](const std::string& folder, bool version2) {
-    const std::string file = folder + (version2 ? "/cpu.max" : "/cpu.cfs_quota_us");
+  for_each_control_group(host.at("/"), "cpu", [&](const ControlGroup& group) {
+    const std::string file = group.folder + (group.version2 ? "/cpu.max" : "/cpu.cfs_quota_us");
     const std::vector<std::string> words = words_of(host.text(file).value_or(""));
     if (words.empty()) return;
     const auto quota = number_of(words[0]);
-    const auto period = version2 ? number_of(words.size() > 1 ? words[1] : "")
-                                 : number_of(host.text(folder + "/cpu.cfs_period_us"));
+    const auto period = group.version2 ? number_of(words.size() > 1 ? words[1] : "")
+                                       : number_of(host.text(group.folder + "/cpu.cfs_period_us"));
     if (!quota || !period || *period == 0) return;
     const std::uint64_t percent = *quota * 100 / *period;
     if (least.file.empty() || percent < least.percent) least = {file, percent};

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "shared/base/control_group.hpp"
+
 namespace fs = std::filesystem;
 
 namespace millrace {
@@ -36,42 +38,23 @@ constexpr LimitFiles kReserved2{"hugetlb.2MB.rsvd.max", "hugetlb.2MB.rsvd.curren
 constexpr LimitFiles kReserved1{"hugetlb.2MB.rsvd.limit_in_bytes",
                                 "hugetlb.2MB.rsvd.usage_in_bytes"};
 
-/// A limit of any folder from `group` up to `base` holds.
-void limit_by(const fs::path& root, const fs::path& base, fs::path group, const LimitFiles& files,
+void limit_by(const fs::path& root, const std::string& folder, const LimitFiles& files,
               HugePages& pages) {
-  for (;; group = group.parent_path()) {
-    const fs::path folder = base / group.relative_path();
-    const auto limit = number_in(root / folder / files.limit);
-    if (limit) {
-      const std::uint64_t used = number_in(root / folder / files.usage).value_or(0);
-      const std::uint64_t left = (*limit - std::min(used, *limit)) / kPageBytes;
-      if (left < pages.allowed) {
-        pages.allowed = left;
-        pages.limit = "/" + (folder / files.limit).string();
-      }
-    }
-    if (group.relative_path().empty()) return;
-  }
+  const fs::path here = root / fs::path(folder).relative_path();
+  const auto limit = number_in(here / files.limit);
+  if (!limit) return;
+  const std::uint64_t used = number_in(here / files.usage).value_or(0);
+  const std::uint64_t left = (*limit - std::min(used, *limit)) / kPageBytes;
+  if (left >= pages.allowed) return;
+  pages.allowed = left;
+  pages.limit = folder + "/" + files.limit;
 }
 
 void apply_limits(const fs::path& root, HugePages& pages) {
-  std::ifstream groups(root / "proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    // "0::/a/b" of version 2, "7:hugetlb:/a/b" of version 1.
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const fs::path group = line.substr(second + 1);
-    if (controllers.empty()) {
-      limit_by(root, "sys/fs/cgroup", group, kVersion2, pages);
-      limit_by(root, "sys/fs/cgroup", group, kReserved2, pages);
-    }
-    if (("," + controllers + ",").find(",hugetlb,") != std::string::npos) {
-      limit_by(root, "sys/fs/cgroup/hugetlb", group, kVersion1, pages);
-      limit_by(root, "sys/fs/cgroup/hugetlb", group, kReserved1, pages);
-    }
-  }
+  for_each_control_group(root, "hugetlb", [&](const ControlGroup& group) {
+    limit_by(root, group.folder, group.version2 ? kVersion2 : kVersion1, pages);
+    limit_by(root, group.folder, group.version2 ? kReserved2 : kReserved1, pages);
+  });
 }
 
 }  // namespace
