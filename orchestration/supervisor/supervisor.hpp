@@ -63,8 +63,8 @@ class Supervisor {
   /// Throws Error when nothing of the topology runs, when it had not started, or when the state of
   /// the run cannot be read.
   void adopt();
-  /// The same to stop it: one that had not started, or whose state cannot be read, can be stopped
-  /// too.
+  /// The same to stop it: one that has not started, or has a state that cannot be read, can be
+  /// stopped too.
   void adopt_to_stop();
   /// Until DownRequest, SIGTERM or SIGINT (which must be blocked in the process), or done.
   void run();

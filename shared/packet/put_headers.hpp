@@ -126,7 +126,7 @@ inline void put_tcp(std::span<std::byte> header, const TcpFields& fields) noexce
   wire_bytes::put16(header, wire::kUrgentAt, 0);
 }
 
-/// Of a segment whose checksum is 0. `pseudo`: pseudo_sum() of its addresses and length.
+/// Of a segment with a checksum of 0. `pseudo`: pseudo_sum() of its addresses and length.
 inline void put_tcp_checksum(std::span<std::byte> segment, std::uint16_t pseudo) noexcept {
   wire_bytes::put16(segment, tcp_wire::kChecksumAt, internet_checksum(segment, pseudo));
 }

@@ -22,7 +22,7 @@ enum class IdsCounter : std::uint8_t {
   kCarried,      ///< packets in tunnels that were looked at
   kClean,        ///< payloads in which a function in front has found no fast pattern
   kGivenUp,      ///< looks at rules, and bodies, that were given up: they cost too much
-  kMadeRoom,     ///< flows whose parsers, and waiting rules, made room for those of others
+  kMadeRoom,     ///< flows that gave up parsers and waiting rules, to make room for others
   kCount
 };
 

@@ -65,7 +65,7 @@ void LiveJournalReader::begin() noexcept {
   at_ = end();
 }
 
-/// The writer may be at record number `end` already, whose place is that of one `count` before.
+/// The writer may be at record number `end` already, which has the place of one `count` before.
 std::optional<std::span<const LiveRecord>> LiveJournalReader::read(
     std::span<LiveRecord> room) noexcept {
   const std::size_t count = table_.journal.size();
