@@ -112,6 +112,11 @@ class HeldInSmallPoolTest : public HeldPacketsTest {
     start();
   }
 
+  /// The first packets of the batch wait for the neighbour.
+  static void hold_first(const Batch& batch, std::uint16_t count, NeighbourHandle neighbour) {
+    for (std::uint16_t packet = 0; packet < count; ++packet) hold(batch, packet, neighbour);
+  }
+
   Plan plan_;
 };
 
@@ -143,10 +148,10 @@ TEST_F(HeldInSmallPoolTest, ThoseThatWaitLeaveHalfOfThePoolToOthers) {
 TEST_F(HeldInSmallPoolTest, WhereTheyBecomeScarceANeighbourKeepsThree) {
   const NeighbourHandle first = asked(1), second = asked(2);
   const Batch early = batch(1, 8);
-  for (std::uint16_t packet = 0; packet < 5; ++packet) hold(early, packet, first);
+  hold_first(early, 5, first);
   work();
   const Batch more = batch(2, 8);
-  for (std::uint16_t packet = 0; packet < 3; ++packet) hold(more, packet, second);
+  hold_first(more, 3, second);
   hold(more, 3, first);
   work();
   EXPECT_EQ(dropped(Reason::kHoldFull), 3u) << "of six";
@@ -156,10 +161,10 @@ TEST_F(HeldInSmallPoolTest, WhereTheyBecomeScarceANeighbourKeepsThree) {
 TEST_F(HeldInSmallPoolTest, PacketsThatAreGivenUpTakeNoPlaceInTheirBatch) {
   const NeighbourHandle silent = asked(1), other = asked(2);
   const Batch early = batch(1, 8);
-  for (std::uint16_t packet = 0; packet < 6; ++packet) hold(early, packet, silent);
+  hold_first(early, 6, silent);
   work();
   const Batch of = batch(2, 8);
-  for (std::uint16_t packet = 0; packet < 7; ++packet) hold(of, packet, silent);
+  hold_first(of, 7, silent);
   hold(of, 7, other);
   work();
   tx_[1]->sent.clear();
@@ -174,7 +179,7 @@ TEST_F(HeldInSmallPoolTest, OfTooManyNeighboursThePacketsOfTheLastAreDropped) {
   for (std::uint8_t last = 1; last <= kScanned; ++last) {
     const Batch of = batch(last);
     const NeighbourHandle neighbour = asked(last);
-    for (std::uint16_t packet = 0; packet < 3; ++packet) hold(of, packet, neighbour);
+    hold_first(of, 3, neighbour);
     work();
   }
   const std::uint32_t most = plan_.side_count / HeldPackets::kPoolShare;

@@ -74,6 +74,15 @@ class SupervisorTest : public testing::Test {
     sigaddset(&signals, SIGTERM);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   }
+  /// A supervisor that takes what runs over only to stop it leaves nothing.
+  void expect_stops_for_another() {
+    Supervisor supervisor(load_plan(plan_path(run_dir_)), options());
+    supervisor.adopt_to_stop();
+    supervisor.stop();
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+    EXPECT_TRUE(find_processes(run_dir_).empty());
+    EXPECT_FALSE(fs::exists(run_dir_));
+  }
   void program(const std::string& part, const std::string& script) const {
     test::write_script(folder_, part, script, folder_ + "/millrace-shell");
   }
@@ -263,12 +272,7 @@ TEST_F(SupervisorTest, ATopologyWithoutAReadyHubIsNotTakenOverButStopped) {
     Supervisor second(load_plan(plan_path(run_dir_)), options());
     EXPECT_THAT(error_of([&] { second.adopt(); }), HasSubstr("while it started; end it"));
   }
-  Supervisor third(load_plan(plan_path(run_dir_)), options());
-  third.adopt_to_stop();
-  third.stop();
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
-  EXPECT_TRUE(find_processes(run_dir_).empty());
-  EXPECT_FALSE(fs::exists(run_dir_));
+  expect_stops_for_another();
 }
 
 TEST_F(SupervisorTest, WithABrokenStateItIsNotTakenOverButStopped) {
@@ -282,12 +286,7 @@ TEST_F(SupervisorTest, WithABrokenStateItIsNotTakenOverButStopped) {
     EXPECT_THAT(error_of([&] { second.adopt(); }), HasSubstr("rm " + run_state_path(run_dir_)));
   }
   EXPECT_EQ(find_processes(run_dir_).size(), 7U) << "traffic goes on";
-  Supervisor third(load_plan(plan_path(run_dir_)), options());
-  third.adopt_to_stop();
-  third.stop();
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
-  EXPECT_TRUE(find_processes(run_dir_).empty());
-  EXPECT_FALSE(fs::exists(run_dir_));
+  expect_stops_for_another();
 }
 
 TEST_F(SupervisorTest, WhatAnOlderBuildHasLeftIsNotTakenOverButStopped) {
@@ -306,12 +305,7 @@ TEST_F(SupervisorTest, WhatAnOlderBuildHasLeftIsNotTakenOverButStopped) {
   }
   EXPECT_EQ(find_processes(run_dir_).size(), 7U) << "traffic goes on";
   std::ofstream(run_dir_ + "/supervisor.posts") << "x";
-  Supervisor third(load_plan(plan_path(run_dir_)), options());
-  third.adopt_to_stop();
-  third.stop();
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
-  EXPECT_TRUE(find_processes(run_dir_).empty());
-  EXPECT_FALSE(fs::exists(run_dir_));
+  expect_stops_for_another();
 }
 
 TEST_F(SupervisorTest, HasNothingToTakeOverWhereNothingRuns) {
