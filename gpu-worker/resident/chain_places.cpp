@@ -3,7 +3,6 @@
 #include "gpu-worker/resident/chain_places.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <string>
 #include <utility>
 
@@ -48,18 +47,9 @@ void ChainPlaces::free_unused() noexcept {
 }
 
 DeviceCopies ChainPlaces::follow(ReaderGrace& grace) {
-  DeviceCopies copies;
-  std::exception_ptr failed;
-  for (const Place& place : places_) {
-    if (!place.tables) continue;
-    try {
-      copies += place.tables->follow(grace);
-    } catch (...) {
-      failed = std::current_exception();
-    }
-  }
-  if (failed) std::rethrow_exception(failed);
-  return copies;
+  return follow_each(places_, [&](const Place& place) {
+    return place.tables ? place.tables->follow(grace) : DeviceCopies{};
+  });
 }
 
 bool ChainPlaces::has_followers() const noexcept {

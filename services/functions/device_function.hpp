@@ -52,6 +52,22 @@ struct DeviceCopies {
   }
 };
 
+/// Calls follow() with each; what one throws waits until the others have had their turn.
+template <typename Range, typename Follow>
+DeviceCopies follow_each(const Range& range, Follow follow) {
+  DeviceCopies copies;
+  std::exception_ptr failed;
+  for (const auto& one : range) {
+    try {
+      copies += follow(one);
+    } catch (...) {
+      failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
+  return copies;
+}
+
 /// Keeps a table in the memory of a device like its image, which is live. Control thread.
 class DeviceFollower {
  public:
@@ -84,19 +100,10 @@ class DeviceMemory {
   /// From now on follow() calls it, for as long as the memory is there.
   void keep(std::unique_ptr<DeviceFollower> follower) { followers_.push_back(std::move(follower)); }
   bool has_followers() const noexcept { return !followers_.empty(); }
-  /// All of them; what one throws waits until the others have had their turn.
+  /// All of them, as follow_each().
   DeviceCopies follow(ReaderGrace& grace) {
-    DeviceCopies copies;
-    std::exception_ptr failed;
-    for (const auto& follower : followers_) {
-      try {
-        copies += follower->follow(*this, grace);
-      } catch (...) {
-        failed = std::current_exception();
-      }
-    }
-    if (failed) std::rethrow_exception(failed);
-    return copies;
+    return follow_each(followers_,
+                       [&](const auto& follower) { return follower->follow(*this, grace); });
   }
 
  private:

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "shared/base/error.hpp"
 #include "tests/unit/services/functions/device_memory_fake.hpp"
 
 namespace millrace {
@@ -35,6 +38,18 @@ TEST(DeviceFunction, AMemorySaysWhatAllOfItsFollowersHaveCopied) {
   EXPECT_TRUE(memory.has_followers());
   EXPECT_EQ(memory.follow(grace).words, 8u);
   EXPECT_EQ(memory.follow(grace).tables, 1u);
+}
+
+TEST(DeviceFunction, WhatOneFollowerThrowsWaitsForTheOthers) {
+  std::vector<int> followed;
+  const std::vector<int> all{1, 2, 3};
+  const auto follow = [&](int one) -> DeviceCopies {
+    if (one == 1) throw Error("no room");
+    followed.push_back(one);
+    return {.words = 1};
+  };
+  EXPECT_THROW(follow_each(all, follow), Error);
+  EXPECT_EQ(followed, (std::vector{2, 3}));
 }
 
 }  // namespace
