@@ -16,7 +16,8 @@ struct ControlGroup {
 
 /// Calls `visit` with the groups of this process in which `controller` ("memory", "hugetlb") may
 /// have a limit: its own one first, then those above it up to the mount. `root`: "/", or what
-/// stands for it (tests); folders are as seen from there. Where no file system of control groups is mounted their files are absent.
+/// stands for it (tests); folders are as seen from there. Where no file system of control groups is
+/// mounted their files are absent.
 void for_each_control_group(const std::filesystem::path& root, const std::string& controller,
                             const std::function<void(const ControlGroup& group)>& visit);
 
