@@ -5,11 +5,11 @@
 // compiles this file with both; the asserts are those of the headers, and below the numbers that
 // the headers compute.
 
+#include "shared/base/limits.hpp"
+#include "shared/base/reason.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/descriptor.hpp"
-#include "shared/layout/limits.hpp"
 #include "shared/layout/mark.hpp"
-#include "shared/layout/reason.hpp"
 #include "shared/layout/slot.hpp"
 #include "shared/layout/slot_state.hpp"
 #include "shared/layout/status_file.hpp"

@@ -7,7 +7,7 @@
 
 #include "gpu-worker/resident/words.hpp"
 #include "services/functions/device_function.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/layout/slot.hpp"
 
 /// What the resident kernel is given, and what it shares with the CPU beside the rings.

@@ -6,7 +6,7 @@
 
 #include "gpu-worker/resident/arguments.hpp"
 #include "services/functions/staged_packets.cuh"
-#include "shared/layout/reason.hpp"
+#include "shared/base/reason.hpp"
 
 /// From a ticket to packets in shared memory: columns, then bytes. Everything comes over the bus
 /// once, in pieces of 16 bytes, many of them under way at a time.

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "services/functions/device_function.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// The words that pass from the CPU to the dispatcher and on to blocks, 64 bits each: one store
 /// publishes one, one load sees all of it. Each carries the lap of its ring, so that a reader needs

@@ -4,7 +4,7 @@
 #include "io-worker/egress/side_pool.hpp"
 
 #include "shared/base/check.hpp"
-#include "shared/recovery/hooks.hpp"
+#include "shared/base/hooks.hpp"
 
 namespace millrace {
 

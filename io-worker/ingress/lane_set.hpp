@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 

@@ -18,7 +18,7 @@
 #include "io-worker/ports/taken.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

@@ -12,7 +12,7 @@
 #include "io-worker/ports/tx_frames.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "io-worker/ports/settings.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/base/nearest.hpp"
-#include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {

@@ -3,7 +3,7 @@
 #include "io-worker/ports/null.hpp"
 
 #include "io-worker/ports/settings.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

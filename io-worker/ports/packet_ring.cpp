@@ -27,7 +27,7 @@
 #include <atomic>
 #include <utility>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

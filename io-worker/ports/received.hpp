@@ -8,7 +8,7 @@
 #include <span>
 
 #include "io-worker/ports/port.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 

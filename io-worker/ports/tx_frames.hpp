@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "io-worker/ports/segment_run.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 

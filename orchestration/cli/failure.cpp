@@ -6,7 +6,7 @@
 
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/sgr.hpp"
-#include "shared/config/problem.hpp"
+#include "orchestration/planner/problem.hpp"
 
 namespace millrace {
 namespace {

@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "orchestration/cli/same_place.hpp"
+#include "orchestration/planner/plan_sources.hpp"
 #include "shared/base/error.hpp"
-#include "shared/config/plan_sources.hpp"
 
 namespace millrace {
 namespace {

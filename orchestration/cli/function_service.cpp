@@ -7,8 +7,8 @@
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
+#include "orchestration/planner/plan_names.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
-#include "shared/config/plan_names.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 

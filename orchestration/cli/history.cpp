@@ -13,8 +13,8 @@
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/restart.hpp"
+#include "orchestration/planner/plan_diff.hpp"
 #include "shared/base/run_words.hpp"
-#include "shared/config/plan_diff.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 

@@ -8,7 +8,7 @@
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/topology_file.hpp"
-#include "shared/config/plan_printer.hpp"
+#include "orchestration/planner/plan_printer.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 

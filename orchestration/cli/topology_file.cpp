@@ -10,6 +10,9 @@
 #include "io-worker/ports/port.hpp"
 #include "io-worker/ports/rtnetlink.hpp"
 #include "orchestration/cli/same_place.hpp"
+#include "orchestration/planner/loader.hpp"
+#include "orchestration/planner/plan_diff.hpp"
+#include "orchestration/planner/plan_sources.hpp"
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/history.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
@@ -20,10 +23,7 @@
 #include "services/functions/route/kernel_routes.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/secrets.hpp"
-#include "shared/config/loader.hpp"
-#include "shared/config/plan_diff.hpp"
 #include "shared/config/plan_settings.hpp"
-#include "shared/config/plan_sources.hpp"
 #include "shared/control/run_state.hpp"
 
 namespace millrace {

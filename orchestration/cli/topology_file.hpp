@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "shared/config/plan_diff.hpp"
-#include "shared/config/planner.hpp"
+#include "orchestration/planner/plan_diff.hpp"
+#include "orchestration/planner/planner.hpp"
 
 namespace millrace {
 

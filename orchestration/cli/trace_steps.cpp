@@ -9,8 +9,8 @@
 
 #include "orchestration/cli/fate.hpp"
 #include "orchestration/cli/sgr.hpp"
+#include "orchestration/planner/plan_printer.hpp"
 #include "shared/base/say.hpp"
-#include "shared/config/plan_printer.hpp"
 
 namespace millrace {
 namespace {

@@ -8,7 +8,7 @@
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/topology_file.hpp"
-#include "shared/config/plan_printer.hpp"
+#include "orchestration/planner/plan_printer.hpp"
 
 namespace millrace {
 namespace {

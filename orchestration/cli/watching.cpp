@@ -9,11 +9,11 @@
 #include <iostream>
 #include <thread>
 
+#include "orchestration/planner/filter.hpp"
+#include "orchestration/planner/plan_printer.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/nearest.hpp"
 #include "shared/base/patience.hpp"
-#include "shared/config/filter.hpp"
-#include "shared/config/plan_printer.hpp"
 
 namespace millrace {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "shared/config/plan_printer.hpp"
+#include "orchestration/planner/plan_printer.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/config/plan_settings.hpp"
-#include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "orchestration/doctor/doctor.hpp"
 #include "shared/base/huge_pages.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

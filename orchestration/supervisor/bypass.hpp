@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "shared/config/topology.hpp"
+#include "orchestration/planner/topology.hpp"
 
 /// What takes the packets while a topology does not run: a bridge of the kernel between two of its
 /// interfaces, or a command that tells bypass hardware. It outlives the topology, so what is known

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "orchestration/planner/plan_diff.hpp"
+#include "orchestration/planner/plan_sources.hpp"
 #include "orchestration/supervisor/reload_wish.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/secrets.hpp"
-#include "shared/config/plan_diff.hpp"
-#include "shared/config/plan_sources.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 

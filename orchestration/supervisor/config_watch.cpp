@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "shared/config/plan_sources.hpp"
+#include "orchestration/planner/plan_sources.hpp"
 
 namespace millrace {
 

@@ -9,8 +9,8 @@
 #include <span>
 #include <sstream>
 
+#include "orchestration/planner/plan_sources.hpp"
 #include "shared/base/error.hpp"
-#include "shared/config/plan_sources.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/whole_file.hpp"
 

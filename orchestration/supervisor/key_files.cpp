@@ -10,9 +10,9 @@
 #include <span>
 #include <sstream>
 
+#include "orchestration/planner/variables.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/unique_fd.hpp"
-#include "shared/config/variables.hpp"
 #include "shared/control/whole_file.hpp"
 
 namespace millrace {

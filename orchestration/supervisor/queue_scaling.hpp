@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/planner/plan_diff.hpp"
 #include "orchestration/supervisor/fleet.hpp"
 #include "orchestration/supervisor/share_words.hpp"
 #include "shared/base/patience.hpp"
-#include "shared/config/plan_diff.hpp"
 
 namespace millrace {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "orchestration/planner/plan_names.hpp"
+#include "orchestration/planner/plan_sources.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
-#include "shared/config/plan_names.hpp"
-#include "shared/config/plan_sources.hpp"
 
 namespace millrace {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "shared/config/problem.hpp"
-#include "shared/config/topology.hpp"
+#include "orchestration/planner/problem.hpp"
+#include "orchestration/planner/topology.hpp"
 #include "shared/control/endpoint.hpp"
 #include "shared/control/run_state.hpp"
 

@@ -21,11 +21,11 @@
 #include <thread>
 
 #include "io-worker/ports/interface.hpp"
+#include "orchestration/planner/sections.hpp"
 #include "services/functions/image_file.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/base/run_words.hpp"
-#include "shared/config/sections.hpp"
 #include "shared/control/discovery_file.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"

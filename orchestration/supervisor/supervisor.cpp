@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "io-worker/ports/port.hpp"
+#include "orchestration/planner/plan_sources.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
 #include "orchestration/supervisor/listen_check.hpp"
 #include "orchestration/supervisor/programs.hpp"
@@ -23,7 +24,6 @@
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/base/tcp_address.hpp"
-#include "shared/config/plan_sources.hpp"
 #include "shared/control/actor_control.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"

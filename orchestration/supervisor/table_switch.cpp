@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "orchestration/planner/plan_renumber.hpp"
 #include "services/functions/image_file.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
-#include "shared/config/plan_renumber.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 

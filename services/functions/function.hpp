@@ -16,13 +16,13 @@
 
 #include "services/functions/device_function.hpp"
 #include "services/functions/event_writer.hpp"
+#include "shared/base/reason.hpp"
 #include "shared/config/known.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/lane_undo_log.hpp"
 #include "shared/layout/metrics_kept.hpp"
 #include "shared/layout/neighbour_table.hpp"
-#include "shared/layout/reason.hpp"
 #include "shared/layout/status_file.hpp"
 
 /// What a network function is. One folder under services/functions/ holds all of one; a row of

@@ -10,8 +10,8 @@
 
 #include "services/functions/function.hpp"
 #include "shared/base/packet.hpp"
+#include "shared/base/reason.hpp"
 #include "shared/layout/batch.hpp"
-#include "shared/layout/reason.hpp"
 #include "shared/layout/side_list.hpp"
 
 /// Functions that are written for one packet at a time, by event. Such a function overrides the

@@ -6,7 +6,7 @@
 #include <array>
 #include <numeric>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "services/functions/function.hpp"
 #include "services/functions/function_in_parts.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/base/sampler.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
-#include "shared/layout/limits.hpp"
 
 /// Runs the functions of one stage over a batch: all at once on a CPU, or in two halves when
 /// compute happens on a device. Both ways end with the same verdicts, columns and counters.

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

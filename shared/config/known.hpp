@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "shared/base/reason.hpp"
 #include "shared/config/plan.hpp"
-#include "shared/layout/reason.hpp"
 
 /// What the configuration knows of the parts that it configures: their keys and what these may
 /// hold. The table of functions lies in services/, so callers pass it in.

@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "shared/base/limits.hpp"
+#include "shared/base/reason.hpp"
 #include "shared/config/plan_translation.hpp"
-#include "shared/layout/limits.hpp"
-#include "shared/layout/reason.hpp"
 
 /// The plan: a topology after all checks, with every number decided. The supervisor makes it from
-/// the YAML (shared/config/planner.hpp), writes it into the run directory, and every process reads
+/// the YAML (orchestration/planner/planner.hpp), writes it into the run directory, and every process reads
 /// its part of it. Plain data; ids are indexes into the vectors here. Limits:
-/// shared/layout/limits.hpp.
+/// shared/base/limits.hpp.
 
 namespace millrace {
 

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <tuple>
 
+#include "shared/base/limits.hpp"
 #include "shared/config/field_count.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/config/plan_field.hpp"
-#include "shared/layout/limits.hpp"
 
 /// The list of the plan's fields: each stands here once, with its name, its member (plan.hpp says
 /// what it means) and what is to be known of it beside its type. From this list come

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "shared/base/error.hpp"
+#include "shared/base/reason.hpp"
 #include "shared/config/plan.hpp"
-#include "shared/layout/reason.hpp"
 
 /// Numbers and names of the reasons for which packets are dropped, consumed and generated: those of
 /// the core, and behind them those that the functions of a plan declare (Plan::reasons).

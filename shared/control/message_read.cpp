@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/base/limits.hpp"
 #include "shared/control/control.capnp.h"
 #include "shared/control/messages.hpp"
 #include "shared/control/wire.hpp"
-#include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {

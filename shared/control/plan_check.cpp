@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "shared/base/error.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/base/packet_filter.hpp"
 #include "shared/config/plan_fields.hpp"
 #include "shared/control/plan_file.hpp"
-#include "shared/layout/limits.hpp"
 #include "shared/layout/neighbour_table.hpp"
 
 namespace millrace {

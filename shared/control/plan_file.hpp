@@ -23,7 +23,7 @@ void save_plan(const Plan& plan, const std::string& path);
 
 /// Reads what save_plan() wrote. Throws Error when the file is absent, is not a plan, or
 /// contradicts itself: every index of the returned plan is inside the vector that it points into,
-/// and every count is within shared/layout/limits.hpp, whatever the file held.
+/// and every count is within shared/base/limits.hpp, whatever the file held.
 Plan load_plan(const std::string& path);
 
 /// The bytes of save_plan() and load_plan() without the file.

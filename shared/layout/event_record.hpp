@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// What a function tells of a packet or a flow, in two cache lines: which one, when, about which
 /// packet, and a payload that its kind says how to read. It goes from the data thread to the

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 
+#include "shared/base/limits.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_record.hpp"
-#include "shared/layout/limits.hpp"
 
 /// The rings of events, at the end of the status file, where the topology has a section `events`;
 /// from a page's start, so that their reader maps the rest of the file read-only:

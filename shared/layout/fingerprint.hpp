@@ -7,10 +7,10 @@
 
 #include "shared/base/flow_key.hpp"
 #include "shared/base/fnv.hpp"
+#include "shared/base/reason.hpp"
 #include "shared/layout/loop_ring.hpp"
 #include "shared/layout/mark.hpp"
 #include "shared/layout/neighbour_entry.hpp"
-#include "shared/layout/reason.hpp"
 #include "shared/layout/side_list.hpp"
 #include "shared/layout/slot.hpp"
 #include "shared/layout/slot_state.hpp"

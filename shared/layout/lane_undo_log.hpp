@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// What a batch has changed of a lane's state, as it was before: lines of the state in the order of
 /// their changes. When its worker dies amid the batch, recovery writes them back in reverse, so the

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "shared/base/hooks.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/config/plan.hpp"
-#include "shared/layout/limits.hpp"
-#include "shared/recovery/hooks.hpp"
 
 /// Packets on their way from an egress to a receive queue of a port of device `loop`, copied into
 /// fixed entries. There is a ring for each (stream of a loop, egress): one producer, one consumer.

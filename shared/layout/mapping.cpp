@@ -18,7 +18,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/base/huge_pages.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/layout/status_layout.hpp"
 
 namespace millrace {

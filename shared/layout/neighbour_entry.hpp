@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "shared/base/limits.hpp"
 #include "shared/base/mac.hpp"
-#include "shared/layout/limits.hpp"
 
 /// What lies in shared memory of the table of neighbours (neighbour_table.hpp): the header, the
 /// entries, and the words of an entry.

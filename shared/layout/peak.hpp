@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/layout/metrics_kept.hpp"
 
 /// High-water marks of the last ten seconds: a reader that looks once a second sees the burst that

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// The side list: what a batch asks of the egress beside its own packets. `finish` of a function
 /// appends records; the egress executes them at their packet's turn, in order, with buffers of a

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "shared/base/flow_key.hpp"
-#include "shared/layout/limits.hpp"
-#include "shared/layout/reason.hpp"
+#include "shared/base/limits.hpp"
+#include "shared/base/reason.hpp"
 #include "shared/layout/side_list.hpp"
 
 /// A slot holds one batch: a 128-byte header, then columns (structure of arrays) of

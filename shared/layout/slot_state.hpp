@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// States of a slot, and what recovery does with a slot of a dead owner in each. Data, not code:
 /// the ingress, workers and egress CHECK their transitions against it, recovery looks its action up

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
+#include "shared/base/reason.hpp"
 #include "shared/layout/peak.hpp"
-#include "shared/layout/reason.hpp"
 
 /// The status file: a POSIX shared-memory object of its own, apart from packets. Observers
 /// (telemetry, CLI) map it read-only; of packets it has what functions tell in events. Made by the

@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "shared/base/check.hpp"
+#include "shared/base/hooks.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/status_file.hpp"
-#include "shared/recovery/hooks.hpp"
 
 /// How a batch's end gets into its lane's ledger: by the egress, or by recovery while that egress
 /// is dead.

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// What an rte_ring looks like to code that cannot include DPDK's headers: a GPU kernel that takes
 /// descriptors. Elements of 8 bytes lie behind it, element number n in entry n & mask. A test holds

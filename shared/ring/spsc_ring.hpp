@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "shared/base/check.hpp"
-#include "shared/recovery/hooks.hpp"
+#include "shared/base/hooks.hpp"
 
 /// View of an rte_ring with one producer and one consumer that lies in shared memory and outlives
 /// both. Element: a trivially copyable 4- or 8-byte value. What is in a ring belongs to the ring: a

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "shared/base/limits.hpp"
 #include "shared/base/unique_fd.hpp"
-#include "shared/layout/limits.hpp"
 #include "shared/layout/mapping.hpp"
 
 /// A watch file: what a watcher wants to see of a running topology, and rings for the actors

@@ -23,6 +23,8 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/planner/loader.hpp"
+#include "orchestration/planner/planner.hpp"
 #include "services/classifier/classifier_actor.hpp"
 #include "services/functions/builder/build_image.hpp"
 #include "services/functions/stages/function_stages.hpp"
@@ -30,8 +32,6 @@
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/turn_clock.hpp"
-#include "shared/config/loader.hpp"
-#include "shared/config/planner.hpp"
 #include "shared/layout/mapping.hpp"
 #include "tests/bench/fib.hpp"
 #include "tests/unit/services/functions/route/route_packet.hpp"

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/planner/filter.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/packet_filter.hpp"
-#include "shared/config/filter.hpp"
 
 namespace millrace {
 namespace {

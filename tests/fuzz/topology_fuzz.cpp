@@ -10,11 +10,11 @@
 #include <string>
 #include <utility>
 
+#include "orchestration/planner/loader.hpp"
+#include "orchestration/planner/plan_printer.hpp"
+#include "orchestration/planner/planner.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
-#include "shared/config/loader.hpp"
-#include "shared/config/plan_printer.hpp"
-#include "shared/config/planner.hpp"
 
 namespace millrace {
 namespace {

@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "orchestration/planner/loader.hpp"
+#include "orchestration/planner/planner.hpp"
 #include "services/functions/builder/build_image.hpp"
 #include "services/functions/stages/function_stages.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/flow_key.hpp"
-#include "shared/config/loader.hpp"
-#include "shared/config/planner.hpp"
 #include "shared/layout/mapping.hpp"
 #include "tests/unit/shared/base/packet_frames.hpp"
 

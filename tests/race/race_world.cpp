@@ -11,10 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "orchestration/planner/loader.hpp"
+#include "orchestration/planner/planner.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/process.hpp"
-#include "shared/config/loader.hpp"
-#include "shared/config/planner.hpp"
 #include "shared/links/loop_balance.hpp"
 
 namespace millrace::race {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "shared/actor/context.hpp"
+#include "shared/base/hooks.hpp"
 #include "shared/layout/mapping.hpp"
-#include "shared/recovery/hooks.hpp"
 #include "shared/recovery/recovery.hpp"
 
 /// The race test's world: a topology of real actors in forked processes over anonymous shared

@@ -17,8 +17,8 @@ FENCES = (
     ("control-boundary", r"^(?:zmq\w*\.h|capnp/|kj/)|\.capnp\.h$",
      "ZeroMQ and Cap'n Proto appear only in shared/control/",
      lambda path: "shared/control/" in path or path.startswith("tests/fuzz/control")),
-    ("yaml-boundary", r"^yaml-cpp/", "yaml-cpp appears only in shared/config/",
-     lambda path: "shared/config/" in path),
+    ("yaml-boundary", r"^yaml-cpp/", "yaml-cpp appears only in orchestration/planner/",
+     lambda path: "orchestration/planner/" in path),
     ("dpdk-boundary", r"^rte_", "DPDK headers stay out of device code",
      lambda path: not path.endswith((".cu", ".cuh"))),
 )
@@ -26,11 +26,10 @@ FENCES = (
 # those in one row neither includes the other.
 LAYERS = (("shared/",), ("services/functions/",), ("io-worker/",), ("services/", "gpu-worker/"),
           ("orchestration/",))
-# What processes see of shared/config: the plan, and what its settings may be. The rest makes the
-# plan, which is the supervisor's.
-PLAN_HEADERS = {f"shared/config/{name}.hpp" for name in (
-    "known", "known_devices", "loop", "plan", "plan_fields", "plan_reasons", "plan_settings",
-    "vlan")}
+# The same of the folders of shared/.
+SHARED_LAYERS = tuple(tuple(f"shared/{folder}/" for folder in row) for row in (
+    ("base",), ("config", "metrics", "packet", "ring"), ("layout",), ("watch",), ("actor",),
+    ("control", "driver", "links"), ("recovery",)))
 STRUCT = re.compile(r"\bstruct\s+(?:alignas\([^)]*\)\s*)?(\w+)[^;{(]*\{")
 MEMBER_POINTER = re.compile(r"^[ \t]*(?:const\s+)?[\w:<>]+\s*\*\s*(?:const\s+)?\w+\s*(?:=[^;]*)?;",
                             re.MULTILINE)
@@ -60,9 +59,9 @@ def fences(file):
                           f"includes {name}: shared/ includes nothing of other folders")
 
 
-def layer_of(path):
-    """Number of the layer and the part of it that a path is in; None outside the product."""
-    for number, parts in enumerate(LAYERS):
+def layer_of(rows, path):
+    """Number of the row and the part in it that a path is in; None outside."""
+    for number, parts in enumerate(rows):
         for part in parts:
             if path.startswith(part):
                 return number, part
@@ -71,20 +70,17 @@ def layer_of(path):
 
 def layers(file):
     """No part of the product includes one that stands on it, or beside it."""
-    own = layer_of(file.path)
-    if own is None or not file.path.endswith(CPP):
+    if not file.path.endswith(CPP):
         return
-    for line, quoted, name in includes(file):
-        other = layer_of(name) if quoted else None
-        if other is None or own[1] == "shared/":  # of shared/ there is a rule of its own
+    for rows in (LAYERS, SHARED_LAYERS):
+        own = layer_of(rows, file.path)
+        if own is None or own[1] == "shared/":  # what it includes of others breaks a fence
             continue
-        if other[0] > own[0] or (other[0] == own[0] and other != own):
-            yield Finding("layers", file.path, line,
-                          f"includes {name}: {own[1]} does not stand on {other[1]}")
-        makes_plans = own[1] == "orchestration/"
-        if name.startswith("shared/config/") and name not in PLAN_HEADERS and not makes_plans:
-            yield Finding("plan-boundary", file.path, line,
-                          f"includes {name}: processes see the plan, not how it is made")
+        for line, quoted, name in includes(file):
+            other = layer_of(rows, name) if quoted else None
+            if other and other[1] != own[1] and other[0] >= own[0]:
+                yield Finding("layers", file.path, line,
+                              f"includes {name}: {own[1]} does not stand on {other[1]}")
 
 
 def no_pointers_in_layout(file):

@@ -9,7 +9,7 @@
 #include "services/functions/firewall/source_network.hpp"
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/function.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// How many connections each source has at a time, in a lane's state: so the counts outlive workers
 /// and reloads, and a worker that dies takes back what its batch has changed.

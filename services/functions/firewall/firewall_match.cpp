@@ -14,8 +14,8 @@
 #include "services/functions/firewall/firewall_rules.hpp"
 #include "shared/base/fnv.hpp"
 #include "shared/base/ip_protocol.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/base/quoted.hpp"
-#include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {

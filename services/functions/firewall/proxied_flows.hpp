@@ -10,7 +10,7 @@
 
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/function.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// Connections that the firewall has begun for both hosts (`synproxy`), in a lane's state: what
 /// both sides were told, for as long as their flow is there. A worker that dies takes back what its

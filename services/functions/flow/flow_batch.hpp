@@ -13,7 +13,7 @@
 #include "services/functions/flow/flow_settings.hpp"
 #include "services/functions/flow/flow_table.hpp"
 #include "services/functions/function.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// The flows of the packets of one batch, as `flow` has found them, for the functions behind it in
 /// the stage (FinishContext::flows). A flow that begins in the batch is written into the lane's

@@ -10,7 +10,7 @@
 
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/flow/tcp_track.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// What is known of one flow: three lines of a lane's state. A packet of direction d touches line d
 /// and the last one.

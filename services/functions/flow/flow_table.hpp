@@ -12,7 +12,7 @@
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/function.hpp"
 #include "shared/base/check.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// The flows of one lane, in the lane's state: found by the tuple of either direction, ended by
 /// time. What a batch has changed of it is taken back when its worker dies (LaneUndoLog); so it is

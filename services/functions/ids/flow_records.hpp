@@ -11,7 +11,7 @@
 #include "services/functions/function.hpp"
 #include "services/functions/ids/rules/signature.hpp"
 #include "services/functions/ids/tuple_table.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// What `ids` knows of each flow of a lane, beside its bytes: in the lane's state, behind the
 /// streams: a TupleTable of records of three lines.

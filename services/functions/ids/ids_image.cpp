@@ -10,7 +10,7 @@
 #include "services/functions/ids/image_fields.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

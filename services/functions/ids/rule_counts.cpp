@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "shared/base/check.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/base/siphash.hpp"
-#include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {

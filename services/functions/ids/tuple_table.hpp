@@ -13,8 +13,8 @@
 #include "services/functions/flow/same_tuple.hpp"
 #include "services/functions/function.hpp"
 #include "shared/base/check.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/base/siphash.hpp"
-#include "shared/layout/limits.hpp"
 
 namespace millrace {
 

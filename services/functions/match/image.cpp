@@ -8,7 +8,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "shared/base/check.hpp"
 #include "shared/base/ip_protocol.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

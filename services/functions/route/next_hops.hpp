@@ -9,7 +9,7 @@
 
 #include "services/functions/function.hpp"
 #include "services/functions/route/router_ports.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/layout/side_list.hpp"
 #include "shared/packet/arp.hpp"
 #include "shared/packet/neighbour_discovery.hpp"

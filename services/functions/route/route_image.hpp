@@ -14,7 +14,7 @@
 #include "services/functions/route/route_hop.hpp"
 #include "services/functions/route/route_reason.hpp"
 #include "shared/base/fnv.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// The image of a route table: DIR-24-8 (Gupta, Lin, McKeown: Routing Lookups in Hardware at Memory
 /// Access Speeds, 1998) with 32-bit entries. The first 24 bits of an address choose an entry: a

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shared/layout/reason.hpp"
+#include "shared/base/reason.hpp"
 
 namespace millrace {
 

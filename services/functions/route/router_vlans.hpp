@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "shared/base/limits.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
-#include "shared/layout/limits.hpp"
 
 namespace millrace {
 

@@ -11,7 +11,7 @@
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/function.hpp"
 #include "services/functions/stream/overlap_policy.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 /// The byte streams of one lane, in the lane's state: found by the tuple of their flow, and blocks
 /// that hold bytes of them. What a batch has changed is taken back when its worker dies

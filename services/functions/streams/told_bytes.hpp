@@ -9,8 +9,8 @@
 #include <span>
 #include <type_traits>
 
+#include "shared/base/limits.hpp"
 #include "shared/layout/event_record.hpp"
-#include "shared/layout/limits.hpp"
 
 /// Which bytes of one direction of a TCP connection have been told of, so that each is told of
 /// once: the version that came first. No byte is kept. Positions count from the first byte of all,

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "orchestration/planner/loader.hpp"
+#include "orchestration/planner/planner.hpp"
 #include "shared/actor/context.hpp"
-#include "shared/config/loader.hpp"
-#include "shared/config/planner.hpp"
 #include "shared/layout/mapping.hpp"
 
 /// A small topology in private memory, without processes: what the actors of a test share.

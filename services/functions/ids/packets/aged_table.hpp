@@ -10,7 +10,7 @@
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/function.hpp"
 #include "services/functions/ids/tuple_table.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 

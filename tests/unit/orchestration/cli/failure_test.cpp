@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "shared/config/problem.hpp"
+#include "orchestration/planner/problem.hpp"
 
 namespace millrace {
 namespace {

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "orchestration/planner/plan_sources.hpp"
 #include "shared/base/error.hpp"
-#include "shared/config/plan_sources.hpp"
 #include "shared/control/run_files.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 

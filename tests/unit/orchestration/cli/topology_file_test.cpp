@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "orchestration/planner/keys.hpp"
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/key_files.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
 #include "services/functions/table.hpp"
-#include "shared/config/keys.hpp"
 #include "tests/places.hpp"
 #include "tests/unit/io-worker/ports/veth.hpp"
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "orchestration/planner/plan_printer.hpp"
 #include "shared/base/error.hpp"
-#include "shared/config/plan_printer.hpp"
 #include "shared/watch/watch_point.hpp"
 #include "tests/unit/support/small_world.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/doctor/doctor.hpp"
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 #include "tests/unit/orchestration/doctor/fake_host.hpp"
 #include "tests/unit/support/small_world.hpp"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "shared/config/plan_sources.hpp"
+#include "orchestration/planner/plan_sources.hpp"
 
 namespace millrace {
 namespace {

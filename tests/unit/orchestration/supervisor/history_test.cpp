@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "orchestration/planner/plan_sources.hpp"
 #include "shared/base/error.hpp"
-#include "shared/config/plan_sources.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {

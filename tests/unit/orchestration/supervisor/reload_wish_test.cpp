@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "shared/config/plan_sources.hpp"
+#include "orchestration/planner/plan_sources.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 #include "tests/unit/support/error_of.hpp"
 

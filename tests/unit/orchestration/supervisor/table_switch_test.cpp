@@ -11,9 +11,9 @@
 #include <fstream>
 #include <thread>
 
+#include "orchestration/planner/plan_renumber.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "services/functions/image_file.hpp"
-#include "shared/config/plan_renumber.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 #include "tests/unit/orchestration/supervisor/scripts.hpp"

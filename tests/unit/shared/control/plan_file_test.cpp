@@ -13,8 +13,8 @@
 #include <random>
 
 #include "shared/base/error.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/control/run_files.hpp"
-#include "shared/layout/limits.hpp"
 #include "tests/unit/shared/control/plan_sample.hpp"
 #include "tests/unit/support/error_of.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/planner/plan_equal.hpp"
 #include "shared/base/packet_filter.hpp"
-#include "shared/config/plan_equal.hpp"
 #include "shared/config/plan_fields.hpp"
 
 /// A plan with a value of its own in every field; a test says which one is missing.

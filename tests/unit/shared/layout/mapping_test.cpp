@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "shared/base/error.hpp"
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/layout/status_layout.hpp"
 #include "tests/unit/support/error_of.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "shared/layout/limits.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {

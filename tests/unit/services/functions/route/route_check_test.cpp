@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "shared/layout/reason.hpp"
+#include "shared/base/reason.hpp"
 #include "tests/unit/services/functions/route/route_packet.hpp"
 
 namespace millrace {

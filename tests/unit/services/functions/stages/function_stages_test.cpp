@@ -9,12 +9,12 @@
 #include <cstring>
 #include <string>
 
+#include "orchestration/planner/loader.hpp"
+#include "orchestration/planner/planner.hpp"
 #include "services/functions/record/record.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/error.hpp"
-#include "shared/config/loader.hpp"
 #include "shared/config/plan_reasons.hpp"
-#include "shared/config/planner.hpp"
 #include "shared/layout/batch_arena.hpp"
 #include "shared/layout/mapping.hpp"
 #include "tests/unit/services/functions/match/match_fixture.hpp"
