@@ -8,7 +8,10 @@ Each file runs in a mount namespace with a /run/millrace, /dev/shm and /run/netn
 that files that look at what runs on the host do not meet. Those of ALONE judge the whole host:
 they run when the others have ended. The longest begin first, by the times of the last run
 (MILLRACE_CACHE, else ~/.cache/millrace). Prints what each file printed when it has ended, then
-the counts of all; exit status 0 if nothing failed and something of each folder passed.
+the counts of each folder and of all; exit status 0 if nothing failed and something of each folder
+passed.
+
+Most tests wait most of the time: with more workers than processors a run is shorter.
 """
 
 import argparse
@@ -55,8 +58,9 @@ def keep_times(times):
 
 
 def longest_first(files, times):
-    """What was never run may be the longest."""
-    return sorted(files, key=lambda file: -times.get(str(file), float("inf")))
+    """What was never run may be the longest, and of several the one with the most text."""
+    return sorted(files, key=lambda file: (-times.get(str(file), float("inf")),
+                                           -file.stat().st_size))
 
 
 def command_of(file, arguments):
@@ -111,12 +115,13 @@ def main():
     words, arguments = split_at_dashes(sys.argv[1:])
     options = parser.parse_args(words)
     total, times, bad = collections.Counter(), {}, []
-    passed_in = collections.Counter()
+    passed_in, seconds_of = collections.Counter(), collections.Counter()
 
     def tell(file, status, output, seconds):
         counts = counts_in(output)
         total.update(counts)
         passed_in[file.parent] += counts.get("passed", 0)
+        seconds_of[file.parent] += seconds
         times[str(file)] = seconds
         if status not in (0, 5) or not counts:
             bad.append(str(file))
@@ -130,6 +135,8 @@ def main():
     run_files(shared, options.workers, arguments, tell)
     run_files([file for file in files if file not in shared], 1, arguments, tell)
     keep_times(times)
+    for folder in options.folders:
+        print(f"{folder}: {passed_in[folder]} passed, {seconds_of[folder]:.0f} s of a worker")
     bad += [str(folder) for folder in options.folders if passed_in[folder] == 0]
     if bad:
         print("failed:", *bad)
