@@ -26,7 +26,7 @@ import subprocess
 import sys
 import time
 
-ALONE = ("test_running.py", "test_rights.py", "test_hosts.py", "test_package.py")
+ALONE = tuple(f"pipeline/test_{name}.py" for name in ("running", "rights", "hosts", "package"))
 LIMIT_SECONDS = 3600  # of one file: it hangs
 COUNTS = re.compile(r"(\d+) (passed|failed|skipped|error|deselected)")
 NAMESPACE = """
@@ -61,6 +61,10 @@ def longest_first(files, times):
     """What was never run may be the longest, and of several the one with the most text."""
     return sorted(files, key=lambda file: (-times.get(str(file), float("inf")),
                                            -file.stat().st_size))
+
+
+def is_alone(file):
+    return "/".join(file.parts[-2:]) in ALONE
 
 
 def command_of(file, arguments):
@@ -131,9 +135,8 @@ def main():
 
     found = [file for folder in options.folders for file in sorted(folder.glob("test_*.py"))]
     files = longest_first(found, read_times())
-    shared = [file for file in files if file.name not in ALONE]
-    run_files(shared, options.workers, arguments, tell)
-    run_files([file for file in files if file not in shared], 1, arguments, tell)
+    run_files([file for file in files if not is_alone(file)], options.workers, arguments, tell)
+    run_files([file for file in files if is_alone(file)], 1, arguments, tell)
     keep_times(times)
     for folder in options.folders:
         print(f"{folder}: {passed_in[folder]} passed, {seconds_of[folder]:.0f} s of a worker")

@@ -101,6 +101,18 @@ def test_the_longest_begins_first_and_of_unknown_ones_the_largest(folder, tmp_pa
     assert begun(tmp_path) == ["a", "b"]
 
 
+def test_what_judges_the_whole_host_comes_last_and_its_namesake_elsewhere_does_not(
+        folder, tmp_path):
+    (tmp_path / "pipeline").mkdir()
+    for at in (folder, tmp_path / "pipeline"):
+        text = (folder / "test_a.py").read_text().replace("'a{", f"'{at.name[0]}{{")
+        (at / "test_running.py").write_text(text + "# the largest\n")
+    done = run(folder, tmp_path, "--workers", "1", tmp_path / "pipeline")
+    assert done.returncode == 0, done.stdout + done.stderr
+    order = begun(tmp_path)
+    assert order[0] == "t" and order[-1] == "p", order
+
+
 def test_each_folder_has_its_counts(folder, tmp_path):
     done = run(folder, tmp_path)
     assert f"{folder}: 6 passed, " in done.stdout
