@@ -32,8 +32,8 @@ sources() {
 }
 
 configure() {
-  cmake -S . -B "$build" -G Ninja -DMILLRACE_UNITY=OFF >build/configure.log ||
-    { cat build/configure.log; return 1; }
+  cmake -S . -B "$build" -G Ninja -DMILLRACE_UNITY=OFF >build/configure-check.log ||
+    { cat build/configure-check.log; return 1; }
   cmake --build "$build" --target generated_headers -- --quiet
 }
 

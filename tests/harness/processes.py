@@ -11,7 +11,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 # Seconds after which a test says that something does not come. What comes ends the wait at once, so
 # only a failure takes as long, and a busy host is none.
 PATIENCE = 120
-POLL = 0.05
+POLL = 0.05  # seconds between two polls; shorter at first, as most of what is awaited is near
 MOST = 3.0  # seconds between two polls that count: more says that the host stood still
 
 
@@ -98,7 +98,7 @@ def wait_until(condition, seconds, what):
     or what gives one at the end. Of the time between two polls no more than MOST counts: what is
     awaited may have stood still as well, and a command that asks for it too; a tenth of `seconds`
     where that is more, as a command that gives up late is no such one."""
-    left = seconds
+    left, pause = seconds, POLL / 16
     while True:
         before = time.monotonic()
         value = condition()
@@ -106,5 +106,6 @@ def wait_until(condition, seconds, what):
             return value
         if left <= 0:
             raise AssertionError(f"after {seconds} s: not {what() if callable(what) else what}")
-        time.sleep(POLL)
+        time.sleep(pause)
+        pause = min(2 * pause, POLL)
         left -= min(time.monotonic() - before, max(MOST, seconds / 10))

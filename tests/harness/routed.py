@@ -142,7 +142,7 @@ def wait_for_addresses(*namespaces):
 @contextlib.contextmanager
 def routed(backend, folder, mtu=1500):
     """`wire.a` is left, `wire.b` right; its first packets have gone through. `mtu`: of wan."""
-    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30"), no_dad=True) as wire:
         for namespace, interface in ((wire.middle, wire.port_b), (wire.b.namespace, "eth")):
             set_mtu(namespace, interface, mtu)
         lay_left(wire.a)
@@ -174,13 +174,14 @@ def functions_between(folder, text, words=(), **values):
 @contextlib.contextmanager
 def two_routers(backend, folder):
     """left, a router, a router, right: (left, right). Between the routers is 198.18.0.0/30."""
-    with (Wire(addresses=("10.1.0.5/24", "10.9.0.2/24")) as near,
-          Wire(addresses=("10.9.0.1/24", "192.0.2.1/30")) as far):
+    with (Wire(addresses=("10.1.0.5/24", "10.9.0.2/24"), no_dad=True) as near,
+          Wire(addresses=("10.9.0.1/24", "192.0.2.1/30"), no_dad=True) as far):
         near.b.unplug()
         far.a.unplug()
         run("ip", "link", "add", near.port_b, "netns", near.middle, "type", "veth", "peer", "name",
             far.port_a, "netns", far.middle)
         for namespace, interface in ((near.middle, near.port_b), (far.middle, far.port_a)):
+            settings(namespace, {f"ipv6.conf.{interface}.accept_dad": 0})
             run("ip", "-n", namespace, "link", "set", interface, "up")
         lay_left(near.a)
         lay_right(far.b)

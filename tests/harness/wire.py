@@ -58,12 +58,12 @@ def hears(host, ip, *words):
 
 
 def wait_heard(run_there, ip, said="1 received", *words):
-    """Until a ping of one packet says that. Each waits longer than the one before, so that a host
-    with little time hears the answer at last."""
-    waits = itertools.chain((0.3, 0.5, 1, 2, 5), itertools.repeat(10))
+    """Until a ping says that. It asks five times a second and ends by the first answer or error, or
+    after some time, which grows, so that a host with little time hears the answer at last."""
+    waits = itertools.chain((1, 2, 5), itertools.repeat(10))
 
     def heard():
-        done = run_there("ping", "-c", "1", "-W", next(waits), *words, ip, check=False)
+        done = run_there("ping", "-c", "1", "-i", "0.2", "-w", next(waits), *words, ip, check=False)
         return said in done.stdout
     wait_until(heard, PATIENCE, f"'{said}' of {ip}")
 
@@ -133,12 +133,15 @@ class Host:
 
 class Wire:
     """`with Wire() as wire:` hosts `wire.a`, `wire.b`; ports `wire.port_a`, `wire.port_b` in the
-    namespace that `wire.prefix` leads to. Of device `tap` the topology makes these itself."""
+    namespace that `wire.prefix` leads to. Of device `tap` the topology makes these itself.
+    `no_dad`: its interfaces use their addresses of IPv6 at once, where each else looks for a
+    duplicate for two seconds."""
 
     def __init__(self, mtu=1500, addresses=("10.9.0.1/24", "10.9.0.2/24"), queues=1, device=None,
-                 super_frames=False):
+                 super_frames=False, no_dad=False):
         self.mtu, self.queues, self.taps = mtu, str(queues), device == "tap"
         self.merging = "on" if super_frames else "off"
+        self.no_dad = no_dad
         self.number = f"{os.getpid()}-{next(NUMBERS)}"
         self.middle = f"mr-mid-{self.number}"
         self.prefix = ("ip", "netns", "exec", self.middle)
@@ -171,6 +174,9 @@ class Wire:
         run("ip", "link", "add", "eth", "netns", host.namespace, "address", host.mac, "mtu",
             self.mtu, *queues, "type", "veth", "peer", "name", port, *number, "netns",
             self.middle, "mtu", mtu or self.mtu, *queues)
+        if self.no_dad:
+            host.run("sysctl", "-qw", "net.ipv6.conf.eth.accept_dad=0")
+            self.in_middle("sysctl", "-qw", f"net.ipv6.conf.{port}.accept_dad=0")
         host.come_up()
         run("ip", "-n", self.middle, "link", "set", port, "up")
         switches = [word for name in MERGING for word in (name, self.merging)]
@@ -228,7 +234,7 @@ class Wire:
         the address by which a reaches b."""
         page = folder / "page"
         page.write_bytes(os.urandom(1 << 20) * megabytes)
-        server = self.b.start("python3", "-c", PAGES, self.b.ip, folder)
+        server = self.b.listen(8080, "python3", "-c", PAGES, self.b.ip, folder)
         try:
             out = folder / "fetched"
             host = to or self.b.ip

@@ -84,7 +84,7 @@ caller.close()
 def tracked(folder, udp=120, before=lambda wire: None):
     """Hosts `wire.a` and `wire.b` with a router between them that tracks connections. `before` is
     called when the namespaces are there."""
-    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30"), no_dad=True) as wire:
         before(wire)
         lay_left(wire.a)
         lay_right(wire.b)

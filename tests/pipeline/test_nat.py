@@ -84,7 +84,7 @@ def topology(wire, folder, backend="millrace", filtering="endpoint", log="none")
 def translated(backend, folder, **how):
     """`wire.a` is inside, `wire.b` outside, and sees `wire.public`: of a pool, or, with
     "masquerade", of the port."""
-    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30"), no_dad=True) as wire:
         wire.public = WAN["ipv4"] if backend == "masquerade" else PUBLIC
         lay_left(wire.a)
         lay_right(wire.b)

@@ -60,7 +60,7 @@ except OSError:
 @contextlib.contextmanager
 def masqueraded(folder):
     """By the kernel."""
-    with Wire(addresses=(f"{INSIDE}/24", f"{SERVER}/30")) as wire:
+    with Wire(addresses=(f"{INSIDE}/24", f"{SERVER}/30"), no_dad=True) as wire:
         wire.public, wire.running = WAN["ipv4"], None
         lay_left(wire.a)
         lay_right(wire.b)

@@ -9,7 +9,8 @@ import os
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import BACKENDS, FAMILIES, FAR, LAN, LEFT, RIGHT, WAN, routed, two_routers
+from routed import (BACKENDS, FAMILIES, FAR, LAN, LEFT, RIGHT, WAN, routed, settings,
+                    two_routers)
 from wire import wait_heard
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
@@ -103,6 +104,7 @@ def test_a_neighbour_that_goes_is_given_up_and_found_when_it_is_back(wire, famil
 
 def test_a_host_does_not_take_the_address_of_the_router(wire):
     wire.a.wait_for(LAN["ipv6"])
+    settings(wire.a.namespace, {"ipv6.conf.eth.accept_dad": 1})  # as a host has it of itself
     wire.a.run("ip", "address", "add", f"{LAN['ipv6']}/64", "dev", "eth")
 
     def failed():

@@ -98,7 +98,7 @@ with socket.create_connection((sys.argv[1], 7001)) as out:
 @contextlib.contextmanager
 def translated(backend, folder, mtu=1500):
     """`wire.a` is inside, `wire.b` outside."""
-    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30"), no_dad=True) as wire:
         wire.running = None
         lay_left(wire.a)
         lay_right(wire.b)

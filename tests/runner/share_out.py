@@ -8,7 +8,10 @@ Each file runs in a mount namespace with a /run/millrace, /dev/shm and /run/netn
 that files that look at what runs on the host do not meet. Those of ALONE judge the whole host:
 they run when the others have ended. The longest begin first, by the times of the last run
 (MILLRACE_CACHE, else ~/.cache/millrace). Prints what each file printed when it has ended, then
-the counts of all; exit status 0 if nothing failed and something of each folder passed.
+the counts of each folder and of all; exit status 0 if nothing failed and something of each folder
+passed.
+
+Most tests wait most of the time: with more workers than processors a run is shorter.
 """
 
 import argparse
@@ -23,7 +26,7 @@ import subprocess
 import sys
 import time
 
-ALONE = ("test_running.py", "test_rights.py", "test_hosts.py", "test_package.py")
+ALONE = tuple(f"pipeline/test_{name}.py" for name in ("running", "rights", "hosts", "package"))
 LIMIT_SECONDS = 3600  # of one file: it hangs
 COUNTS = re.compile(r"(\d+) (passed|failed|skipped|error|deselected)")
 NAMESPACE = """
@@ -55,8 +58,13 @@ def keep_times(times):
 
 
 def longest_first(files, times):
-    """What was never run may be the longest."""
-    return sorted(files, key=lambda file: -times.get(str(file), float("inf")))
+    """What was never run may be the longest, and of several the one with the most text."""
+    return sorted(files, key=lambda file: (-times.get(str(file), float("inf")),
+                                           -file.stat().st_size))
+
+
+def is_alone(file):
+    return "/".join(file.parts[-2:]) in ALONE
 
 
 def command_of(file, arguments):
@@ -111,12 +119,13 @@ def main():
     words, arguments = split_at_dashes(sys.argv[1:])
     options = parser.parse_args(words)
     total, times, bad = collections.Counter(), {}, []
-    passed_in = collections.Counter()
+    passed_in, seconds_of = collections.Counter(), collections.Counter()
 
     def tell(file, status, output, seconds):
         counts = counts_in(output)
         total.update(counts)
         passed_in[file.parent] += counts.get("passed", 0)
+        seconds_of[file.parent] += seconds
         times[str(file)] = seconds
         if status not in (0, 5) or not counts:
             bad.append(str(file))
@@ -126,10 +135,11 @@ def main():
 
     found = [file for folder in options.folders for file in sorted(folder.glob("test_*.py"))]
     files = longest_first(found, read_times())
-    shared = [file for file in files if file.name not in ALONE]
-    run_files(shared, options.workers, arguments, tell)
-    run_files([file for file in files if file not in shared], 1, arguments, tell)
+    run_files([file for file in files if not is_alone(file)], options.workers, arguments, tell)
+    run_files([file for file in files if is_alone(file)], 1, arguments, tell)
     keep_times(times)
+    for folder in options.folders:
+        print(f"{folder}: {passed_in[folder]} passed, {seconds_of[folder]:.0f} s of a worker")
     bad += [str(folder) for folder in options.folders if passed_in[folder] == 0]
     if bad:
         print("failed:", *bad)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runner of the pytest folders: nothing that fails is lost, nothing runs twice."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -80,6 +81,41 @@ def test_a_skipped_test_is_counted(folder, tmp_path):
     done = run(folder, tmp_path)
     assert done.returncode == 0
     assert "6 passed, 0 failed, 1 skipped" in done.stdout
+
+
+def begun(tmp_path):
+    """The files in the order in which their first tests ran, since the last time."""
+    notes = (tmp_path / "ran").read_text().split()
+    (tmp_path / "ran").unlink()
+    return [note[0] for note in notes if note.endswith("0")]
+
+
+def test_the_longest_begins_first_and_of_unknown_ones_the_largest(folder, tmp_path):
+    with (folder / "test_b.py").open("a") as file:
+        file.write("# more text\n")
+    assert run(folder, tmp_path, "--workers", "1").returncode == 0
+    assert begun(tmp_path) == ["b", "a"]
+    names = [str(folder / f"test_{name}.py") for name in "ab"]
+    (tmp_path / "times.json").write_text(json.dumps(dict(zip(names, (2, 1)))))
+    assert run(folder, tmp_path, "--workers", "1").returncode == 0
+    assert begun(tmp_path) == ["a", "b"]
+
+
+def test_what_judges_the_whole_host_comes_last_and_its_namesake_elsewhere_does_not(
+        folder, tmp_path):
+    (tmp_path / "pipeline").mkdir()
+    for at in (folder, tmp_path / "pipeline"):
+        text = (folder / "test_a.py").read_text().replace("'a{", f"'{at.name[0]}{{")
+        (at / "test_running.py").write_text(text + "# the largest\n")
+    done = run(folder, tmp_path, "--workers", "1", tmp_path / "pipeline")
+    assert done.returncode == 0, done.stdout + done.stderr
+    order = begun(tmp_path)
+    assert order[0] == "t" and order[-1] == "p", order
+
+
+def test_each_folder_has_its_counts(folder, tmp_path):
+    done = run(folder, tmp_path)
+    assert f"{folder}: 6 passed, " in done.stdout
 
 
 @needs_root
