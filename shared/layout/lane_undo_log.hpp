@@ -56,6 +56,11 @@ class LaneUndoLog {
     for (std::size_t line = at / kCacheLine; line <= last; ++line) keep_line(line);
   }
 
+  /// The same for what lies in the line of byte `at`.
+  void keep_line_of(std::size_t at) const noexcept {
+    if (lines_ != 0) keep_line(at / kCacheLine);
+  }
+
   enum class Undone : std::uint8_t {
     kAll,      ///< the state is as it was before the batch
     kTooMuch,  ///< not known: the log was too short, or there is none

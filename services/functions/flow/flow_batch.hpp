@@ -11,6 +11,7 @@
 #include "services/functions/flow/flow_entry.hpp"
 #include "services/functions/flow/flow_fragments.hpp"
 #include "services/functions/flow/flow_settings.hpp"
+#include "services/functions/flow/flow_sort.hpp"
 #include "services/functions/flow/flow_table.hpp"
 #include "services/functions/function.hpp"
 #include "shared/base/limits.hpp"
@@ -110,6 +111,12 @@ class FlowBatch {
     std::uint32_t in_table = kNoFlow;  ///< its number there, once it has one
     bool gone = false, is_kept = false;
   };
+  /// What FlowTracker notes of packets that it looks up at once, by their place among them.
+  struct Room {
+    std::array<FlowTuple, FlowTable::kManyMax> tuples;
+    std::array<FlowTable::MaybeFound, FlowTable::kManyMax> found;
+    std::array<SortedPacket, FlowTable::kManyMax> sorted;  ///< of those that are not usual
+  };
   static constexpr std::uint32_t kBeginning = 1u << 31;  ///< the rest is a place in beginnings_
   static constexpr std::size_t kPlaces = 2 * kBatchCapacityMax;
 
@@ -154,6 +161,7 @@ class FlowBatch {
   std::array<PacketFlow, kBatchCapacityMax> packets_;
   std::array<Beginning, kBatchCapacityMax> beginnings_;
   std::array<std::uint16_t, kPlaces> places_{};  ///< by hash: place in beginnings_ + 1
+  Room room_;
 };
 
 // What functions ask for each packet.

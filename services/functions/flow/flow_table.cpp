@@ -8,14 +8,14 @@
 #include <bit>
 
 #include "services/functions/flow/same_tuple.hpp"
-#include "shared/base/siphash.hpp"
+#include "services/functions/flow/tuple_hash.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::uint32_t kReferences = kCacheLine / sizeof(std::uint32_t);  ///< of a bucket
-constexpr std::uint32_t kNumberBits = 24, kDirectionBit = 1u << kNumberBits;
-constexpr std::uint32_t kTagShift = kNumberBits + 1;  ///< 7 bits, not all 0: of the hash
+constexpr std::uint32_t kDirectionBit = 1u << FlowTable::kNumberBits;
+constexpr std::uint32_t kTagShift = FlowTable::kNumberBits + 1;  ///< 7 bits, not all 0: of the hash
 
 std::uint32_t flow_of(std::uint32_t reference) noexcept {
   return (reference & (kDirectionBit - 1)) - 1;
@@ -27,14 +27,6 @@ std::uint8_t direction_of(std::uint32_t reference) noexcept {
 /// Two references a flow, at most two thirds of all places.
 constexpr std::uint32_t buckets_for(std::uint32_t flows) noexcept {
   return std::bit_ceil(std::max(2u, (3 * flows + kReferences - 1) / kReferences));
-}
-
-/// Of IPv4 without the twelve bytes of each address that are 0. (The length is part of what is
-/// hashed, so none is another one's of IPv6.)
-std::uint64_t hash_of(const FlowTuple& tuple, const std::array<std::uint64_t, 2>& secret) noexcept {
-  const auto words = std::bit_cast<std::array<std::uint64_t, sizeof tuple / 8>>(tuple);
-  if (tuple.version != 4) return siphash13(words, secret);
-  return siphash13(std::array{words[0] | words[2] << 32, words[4]}, secret);
 }
 
 /// Bit i: reference i of the bucket is zero.
@@ -118,8 +110,15 @@ void FlowTable::set(std::uint32_t* word, std::uint32_t value) noexcept {
   state_.change(*word) = value;
 }
 
+std::array<std::uint64_t, 2> FlowTable::secret() const noexcept {
+  return {head().secret[0], head().secret[1]};
+}
+
 FlowTable::Place FlowTable::place_of(const FlowTuple& tuple) const noexcept {
-  const std::uint64_t hash = hash_of(tuple, {head().secret[0], head().secret[1]});
+  return place_of(tuple_hash(tuple, secret()));
+}
+
+FlowTable::Place FlowTable::place_of(std::uint64_t hash) const noexcept {
   auto* const first = reinterpret_cast<std::uint32_t*>(state_.bytes.data() + sizeof(Head) +
                                                        kWheelSlots * sizeof(std::uint32_t));
   const auto bucket = [&](std::uint64_t number) {
@@ -170,30 +169,28 @@ bool FlowTable::is_referenced(const FlowTuple& tuple, std::uint32_t flow) const 
 }
 
 void FlowTable::find(std::span<const FlowTuple> tuples,
-                     std::span<std::optional<Found>> found) const noexcept {
+                     std::span<MaybeFound> found) const noexcept {
   MILLRACE_CHECK(tuples.size() <= kManyMax && found.size() >= tuples.size());
-  std::array<Place, kManyMax> places;
+  std::array<std::uint64_t, kManyMax> hashes;
   std::array<std::uint32_t, kManyMax> likely;  // references
+  tuple_hashes(tuples, secret(), hashes);
   for (std::size_t i = 0; i < tuples.size(); ++i) {
-    places[i] = place_of(tuples[i]);
-    for (const std::uint32_t* const bucket : places[i].bucket) __builtin_prefetch(bucket);
+    for (const std::uint32_t* const bucket : place_of(hashes[i]).bucket) __builtin_prefetch(bucket);
   }
   for (std::size_t i = 0; i < tuples.size(); ++i) {
     // The first with this tag: of 32 others one in four has it too by chance.
-    const std::uint32_t* const first = first_of(places[i], [](std::uint32_t) { return true; });
+    const std::uint32_t* const first =
+        first_of(place_of(hashes[i]), [](std::uint32_t) { return true; });
     likely[i] = first == nullptr ? 0 : *first;
-    if (first == nullptr) continue;
-    const auto* const tuple =
-        reinterpret_cast<const std::byte*>(&at(flow_of(*first)).tuple_of(direction_of(*first)));
-    __builtin_prefetch(tuple);
+    if (first != nullptr) prefetch(flow_of(*first));
   }
   for (std::size_t i = 0; i < tuples.size(); ++i) {
-    if (likely[i] == 0) {
-      found[i] = std::nullopt;
-    } else if (is(likely[i], tuples[i])) [[likely]] {
-      found[i] = Found{flow_of(likely[i]), direction_of(likely[i])};
-    } else {
-      found[i] = look(places[i], tuples[i]);
+    found[i] = {};
+    if (likely[i] == 0) continue;
+    if (is(likely[i], tuples[i])) [[likely]] {
+      found[i] = MaybeFound({flow_of(likely[i]), direction_of(likely[i])});
+    } else if (const auto other = look(place_of(hashes[i]), tuples[i])) {
+      found[i] = MaybeFound(*other);
     }
   }
 }
