@@ -65,7 +65,11 @@ class FlowTable {
     }
 
    private:
-    std::uint32_t word_ = 0;
+    friend class FlowTable;
+    explicit MaybeFound(std::uint32_t reference) noexcept
+        : word_(reference & ((2u << kNumberBits) - 1)) {}
+
+    std::uint32_t word_ = 0;  ///< number + 1, and the direction above it; 0: none
   };
   std::optional<Found> find(const FlowTuple& tuple) const noexcept;
   static constexpr std::size_t kManyMax = 64;
@@ -86,14 +90,16 @@ class FlowTable {
   void follow(std::uint32_t flow, std::uint8_t direction, const FlowOwn& own, std::uint64_t bytes,
               std::uint32_t deadline_s) noexcept {
     FlowEntry& entry = at(flow);
-    state_.change_line(entry.own) = own;
+    change_of_packet(entry, direction);
+    entry.own = own;
     count_one(entry, direction, bytes, deadline_s);
   }
   /// The same where functions keep what they have kept, but for how long the flow has lasted.
   void follow(std::uint32_t flow, std::uint8_t direction, std::uint32_t duration_ms,
               std::uint64_t bytes, std::uint32_t deadline_s) noexcept {
     FlowEntry& entry = at(flow);
-    state_.change_line(entry.own).duration_ms = duration_ms;
+    change_of_packet(entry, direction);
+    entry.own.duration_ms = duration_ms;
     count_one(entry, direction, bytes, deadline_s);
   }
 
@@ -165,12 +171,19 @@ class FlowTable {
     MILLRACE_CHECK(flow < flows_);
     return entries_[flow];
   }
-  FlowEntry& change(std::uint32_t flow) noexcept;
-  /// A packet.
+  FlowEntry& change(std::uint32_t flow) noexcept { return state_.change(at(flow)); }
+  static FlowTraffic& traffic_of(FlowEntry& entry, std::uint8_t direction) noexcept {
+    return direction == 0 ? entry.sent : entry.answered;
+  }
+  /// What functions keep, and the count.
+  void change_of_packet(FlowEntry& entry, std::uint8_t direction) noexcept {
+    state_.undo.keep_lines_of(state_.offset_of(&entry.own),
+                              state_.offset_of(&traffic_of(entry, direction)));
+  }
   void count_one(FlowEntry& entry, std::uint8_t direction, std::uint64_t bytes,
                  std::uint32_t deadline_s) noexcept {
     static_assert(offsetof(FlowEntry, deadline_s) < kCacheLine);
-    state_.change_line(direction == 0 ? entry.sent : entry.answered).add(bytes);
+    traffic_of(entry, direction).add(bytes);
     if (deadline_s == 0 || deadline_s == entry.deadline_s) return;
     if (direction != 0) state_.change_line(entry.deadline_s);
     entry.deadline_s = deadline_s;
@@ -179,8 +192,10 @@ class FlowTable {
   void set(std::uint32_t* word, std::uint32_t value) noexcept;
   std::array<std::uint64_t, 2> secret() const noexcept;
   Place place_of(const FlowTuple& tuple) const noexcept;
-  Place place_of(std::uint64_t hash) const noexcept;
+  struct Buckets;
+  Buckets buckets() const noexcept;
   void prefetch(std::uint32_t flow) const noexcept;
+  static std::uint32_t with_tag(const Place& place) noexcept;
   template <typename Wanted>
   static std::uint32_t* first_of(const Place& place, const Wanted& wanted) noexcept;
   bool is(std::uint32_t reference, const FlowTuple& tuple) const noexcept;

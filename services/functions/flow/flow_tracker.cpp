@@ -3,7 +3,6 @@
 #include "services/functions/flow/flow_tracker.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "services/functions/flow/flow_timeout.hpp"
 #include "services/functions/flow/flow_usual.hpp"
@@ -51,63 +50,11 @@ void FlowTracker::follow(std::span<const std::uint16_t> packets) noexcept {
   }
 }
 
-void FlowTracker::follow_some(std::span<const std::uint16_t> packets) noexcept {
-  FlowBatch::Room& room = batch_.room_;
-  Frames frames;
-  locate_frames(call_.batch, packets, frames);
-  const std::uint64_t usual = sort(packets, frames);
-  batch_.table().find(std::span(room.tuples).first(packets.size()), room.found);
-  batch_.forgot_ = false;
-  std::array<std::uint32_t, kFlowStateCount> of_state{};
-  for (std::size_t i = 0; i < packets.size(); ++i) {
-    const bool is_usual = (usual >> i & 1) != 0;
-    PacketFlow& is = batch_.packets_[packets[i]];
-    if (is_usual && room.found[i] && !batch_.forgot_) [[likely]] {
-      const FlowTable::Found at = *room.found[i];
-      is.flow = at.flow;
-      is.direction = at.direction;
-      if (follow_usual(is, frames[i], room.tuples[i])) [[likely]] {
-        ++of_state[static_cast<std::size_t>(is.state)];
-        continue;
-      }
-      is = {};
-    }
-    if (is_usual) room.sorted[i] = sort_packet(call_.batch.bytes(packets[i]));
-    Found found = room.found[i] ? Found(*room.found[i]) : std::nullopt;
-    if (batch_.forgot_) found = batch_.table().find(room.tuples[i]);
-    is = follow_one(packets[i], room.sorted[i], found);
-    batch_.is_question_[packets[i]] =
-        is.state == FlowState::kNew && room.sorted[i].kind == Kind::kFlow;
-    ++of_state[static_cast<std::size_t>(is.state)];
-  }
-  for (std::size_t i = 0; i < kFlowStateCount; ++i) hit(kCounterOfState[i], of_state[i]);
-}
-
-/// Sets their tuples. One bit a packet: it is a usual one; of others what they are is set, too.
-std::uint64_t FlowTracker::sort(std::span<const std::uint16_t> packets,
-                                const Frames& frames) noexcept {
-  FlowBatch::Room& room = batch_.room_;
-  const std::uint16_t* const length = call_.batch.length.data();
-  std::uint64_t usual = 0;
-  for (std::size_t i = 0; i < packets.size(); ++i) {
-    const std::span<const std::byte> frame(frames[i], length[packets[i]]);
-    if (usual_packet::find_tuple(frame, room.tuples[i])) [[likely]] {
-      usual |= std::uint64_t{1} << i;
-      continue;
-    }
-    room.sorted[i] = sort_packet(frame);
-    if (room.sorted[i].headers.fragment) follow_fragment(packets[i], room.sorted[i]);
-    room.tuples[i] = room.sorted[i].tuple;
-  }
-  return usual;
-}
-
 /// A further packet of a flow, in the short way: it changes nothing but times, counts and, of TCP,
 /// numbers. `is`: its flow and direction are set; the rest is what a packet of no flow has. False:
 /// go_on() is for it, and nothing has changed.
-bool FlowTracker::follow_usual(PacketFlow& is, const std::byte* frame,
-                               const FlowTuple& tuple) noexcept {
-  if (tuple.protocol == kTcp) return follow_usual_tcp(is, frame, tuple);
+inline bool FlowTracker::follow_usual_udp(PacketFlow& is, const std::byte* frame,
+                                          const FlowTuple& tuple) noexcept {
   const FlowEntry& entry = batch_.table().entry(is.flow);
   const FlowOwn& own = entry.own;
   const bool answered = own.answered != 0;
@@ -142,9 +89,58 @@ bool FlowTracker::follow_usual_tcp(PacketFlow& is, const std::byte* frame,
   return true;
 }
 
-std::uint32_t FlowTracker::duration_ms(const FlowOwn& own) const noexcept {
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(now_ms_ - own.started_ms, std::numeric_limits<std::uint32_t>::max()));
+/// Sets their tuples. One bit a packet: it is a usual one; of others what they are is set, too.
+std::uint64_t FlowTracker::sort(std::span<const std::uint16_t> packets,
+                                const Frames& frames) noexcept {
+  FlowBatch::Room& room = batch_.room_;
+  const std::uint16_t* const length = call_.batch.length.data();
+  std::uint64_t usual = 0;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const std::span<const std::byte> frame(frames[i], length[packets[i]]);
+    if (usual_packet::find_tuple(frame, room.tuples[i])) [[likely]] {
+      usual |= std::uint64_t{1} << i;
+      continue;
+    }
+    room.sorted[i] = sort_packet(frame);
+    if (room.sorted[i].headers.fragment) follow_fragment(packets[i], room.sorted[i]);
+    room.tuples[i] = room.sorted[i].tuple;
+  }
+  return usual;
+}
+
+void FlowTracker::follow_some(std::span<const std::uint16_t> packets) noexcept {
+  FlowBatch::Room& room = batch_.room_;
+  Frames frames;
+  locate_frames(call_.batch, packets, frames);
+  const std::uint64_t usual = sort(packets, frames);
+  batch_.table().find(std::span(room.tuples).first(packets.size()), room.found);
+  batch_.forgot_ = false;
+  std::array<std::uint32_t, kFlowStateCount> of_state{};
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const bool is_usual = (usual >> i & 1) != 0;
+    PacketFlow& is = batch_.packets_[packets[i]];
+    if (is_usual && room.found[i] && !batch_.forgot_) [[likely]] {
+      const FlowTable::Found at = *room.found[i];
+      is.flow = at.flow;
+      is.direction = at.direction;
+      const FlowTuple& tuple = room.tuples[i];
+      const bool done = tuple.protocol == kTcp ? follow_usual_tcp(is, frames[i], tuple)
+                                               : follow_usual_udp(is, frames[i], tuple);
+      if (done) [[likely]] {
+        ++of_state[static_cast<std::size_t>(is.state)];
+        continue;
+      }
+      is = {};
+    }
+    if (is_usual) room.sorted[i] = sort_packet(call_.batch.bytes(packets[i]));
+    Found found = room.found[i] ? Found(*room.found[i]) : std::nullopt;
+    if (batch_.forgot_) found = batch_.table().find(room.tuples[i]);
+    is = follow_one(packets[i], room.sorted[i], found);
+    batch_.is_question_[packets[i]] =
+        is.state == FlowState::kNew && room.sorted[i].kind == Kind::kFlow;
+    ++of_state[static_cast<std::size_t>(is.state)];
+  }
+  for (std::size_t i = 0; i < kFlowStateCount; ++i) hit(kCounterOfState[i], of_state[i]);
 }
 
 /// The first fragment of a packet says of which flow the others are.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstring>
 
 #include "shared/base/check.hpp"
 #include "shared/base/siphash.hpp"
@@ -16,8 +18,13 @@ using Words = std::array<std::uint64_t, sizeof(FlowTuple) / sizeof(std::uint64_t
 
 /// Of IPv4: its tuple without the twelve bytes of each address that are 0.
 std::array<std::uint64_t, 2> short_words(const FlowTuple& tuple) noexcept {
-  const auto words = std::bit_cast<Words>(tuple);
-  return {words[0] | words[2] << 32, words[4]};
+  const auto* const at = reinterpret_cast<const std::byte*>(&tuple);
+  std::uint32_t source = 0, destination = 0;
+  std::uint64_t rest = 0;
+  std::memcpy(&source, at, sizeof source);
+  std::memcpy(&destination, at + offsetof(FlowTuple, destination), sizeof destination);
+  std::memcpy(&rest, at + offsetof(FlowTuple, source_port), sizeof rest);
+  return {source | std::uint64_t{destination} << 32, rest};
 }
 
 }  // namespace
