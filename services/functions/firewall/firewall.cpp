@@ -17,6 +17,7 @@
 #include "services/functions/firewall/firewall_limits.hpp"
 #include "services/functions/firewall/firewall_settings.hpp"
 #include "services/functions/firewall/synproxy.hpp"
+#include "services/functions/firewall/usual_key.hpp"
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/function_rows.hpp"
 #include "services/functions/rule_files.hpp"
@@ -69,17 +70,14 @@ class Firewall final : public Function {
 
  private:
   bool passes(const FinishContext& call, std::uint16_t packet) noexcept {
-    const std::span<const std::byte> frame = call.batch.bytes(packet);
-    const std::size_t extra = image_.rules().size();
     AclKey key;
-    std::uint32_t word = kAclNoRule;
-    if (!acl_key_of(frame, parse_headers(frame), key, word)) {
-      if (word == kAclHidden) {
-        call.counters.hit(extra + kAclHitsHidden);
-        return false;
-      }
-      call.counters.hit(extra + (word == kAclNotIp ? kAclHitsNotIp : kAclHitsDefault));
-      return word == kAclNotIp ? settings_.non_ip_passes : settings_.default_passes;
+    if (call.flows != nullptr && call.flows->is_usual(packet)) [[likely]] {
+      set_usual_key(call.batch.data(packet), key);
+    } else {
+      const std::span<const std::byte> frame = call.batch.bytes(packet);
+      std::uint32_t word = kAclNoRule;
+      if (!acl_key_of(frame, parse_headers(frame), key, word))
+        return passes_without_key(call, word);
     }
     const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
     const bool is_proxied = flow.flow != kNoFlow && call.flows->own(flow.flow).renumbered != 0;
@@ -95,6 +93,17 @@ class Firewall final : public Function {
                                          : decide(call, packet, flow, key, image_.bits()->ipv6);
     if (!passes || !is_proxied) return passes;
     return renumbered(call, packet, synproxy_.translate(call, packet, flow));
+  }
+
+  /// Of a frame of which there is nothing to compare; `word` says why.
+  bool passes_without_key(const FinishContext& call, std::uint32_t word) const noexcept {
+    const std::size_t extra = image_.rules().size();
+    if (word == kAclHidden) {
+      call.counters.hit(extra + kAclHitsHidden);
+      return false;
+    }
+    call.counters.hit(extra + (word == kAclNotIp ? kAclHitsNotIp : kAclHitsDefault));
+    return word == kAclNotIp ? settings_.non_ip_passes : settings_.default_passes;
   }
 
   /// True: the packet goes on, with other numbers than it has come with.

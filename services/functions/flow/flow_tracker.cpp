@@ -99,6 +99,7 @@ std::uint64_t FlowTracker::sort(std::span<const std::uint16_t> packets,
     const std::span<const std::byte> frame(frames[i], length[packets[i]]);
     if (usual_packet::find_tuple(frame, room.tuples[i])) [[likely]] {
       usual |= std::uint64_t{1} << i;
+      batch_.set_usual(packets[i]);
       continue;
     }
     room.sorted[i] = sort_packet(frame);
