@@ -114,13 +114,24 @@ class Firewall final : public Function {
     return true;
   }
 
+  /// Most packets have the same conditions as the one in front.
+  template <typename Address>
+  std::uint32_t condition_of(const AclBits<Address>& bits, const AclKey& key) noexcept {
+    const bool is_same = last_.conditions == bits.conditions && last_.marks == key.marks &&
+                         last_.vlan == key.vlan && last_.icmp == key.icmp;
+    if (!is_same) {
+      last_ = {bits.conditions, key.marks, key.vlan, key.icmp, bits.condition_of(key)};
+    }
+    return last_.condition;
+  }
+
   /// True: the packet goes on.
   template <typename Address>
   bool decide(const FinishContext& call, std::uint16_t packet, const PacketFlow& flow,
               const AclKey& key, const AclBits<Address>& bits) noexcept {
     limits_.begin_packet(call, flow);
     if (bits.rule_count != 0) {
-      const AclVectors of = bits.vectors_of(key);
+      const AclVectors of = bits.vectors_of(key, condition_of(bits, key));
       for (std::uint32_t bit = bits.common_from(of, 0); bit != kAclNoBit;
            bit = bits.common_from(of, bit + 1)) {
         const std::uint32_t number = bits.rules[bit];
@@ -181,7 +192,16 @@ class Firewall final : public Function {
     }
   }
 
+  /// Of the packet before.
+  struct Condition {
+    const std::uint16_t* conditions = nullptr;  ///< of which family's table
+    std::uint32_t marks = 0;
+    std::uint16_t vlan = 0, icmp = 0;
+    std::uint32_t condition = 0;
+  };
+
   AclImage image_;
+  Condition last_;
   FirewallSettings settings_;
   AclRejecter rejecter_;
   FirewallLimits limits_;

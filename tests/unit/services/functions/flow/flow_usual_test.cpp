@@ -288,5 +288,59 @@ TEST(FlowUsual, IsWhatTheParsersSay) {
   EXPECT_GT(acks, 8'000u);
 }
 
+/// Writes down which packets are usual, and makes one of another kind.
+struct Looks final : Function {
+  void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
+  void finish(const FinishContext& call) noexcept override {
+    usual.clear();
+    for (const std::uint16_t packet : call.selected.packets) {
+      usual.push_back(call.flows->is_usual(packet));
+    }
+    if (changes) call.flows->note_renumbered(2);
+    if (changes) call.flows->take_out(3);
+  }
+  bool changes = false;
+  std::vector<bool> usual;
+};
+
+/// By the stage's functions in order: `flow`, one that changes two packets, one that may rewrite
+/// what it likes (`rewrites`), and one behind them.
+std::array<std::vector<bool>, 3> usual_in_stage(Rewrites rewrites) {
+  const PlanFunction plan{.name = "flow", .type = "flow", .settings = {{"max", "8"}}};
+  const LaneMemory lane{flow_type().traits.lane_needs({.settings = plan.settings})};
+  const std::unique_ptr<Function> flow = flow_type().make({.function = plan, .ports = {}});
+  std::array<Looks, 3> looks;
+  looks[0].changes = true;
+  StageRunner runner{
+      std::vector<StageFunction>{{.function = flow.get(), .reason_numbers = {40, 41}},
+                                 {.function = &looks[0], .number = 1},
+                                 {.function = &looks[1], .number = 2, .rewrites = rewrites},
+                                 {.function = &looks[2], .number = 3}}};
+  Bytes frame(14 + 20 + 8);
+  put16(frame, 12, 0x0800);
+  put8(frame, 14, 0x45);
+  put16(frame, 16, 28);
+  put8(frame, 23, 17);
+  put16(frame, 38, 8);
+  BatchArena arena{kBatchCapacityDefault};
+  arena.add(frame);
+  arena.add(tagged(frame));
+  arena.add(frame);
+  arena.add(frame);
+  const std::array<LaneState, 4> states{lane.state};
+  states[0].undo.begin(0, 1);
+  runner.run(arena.batch(), states, {.now_ns = 1'000'000'000});
+  return {looks[0].usual, looks[1].usual, looks[2].usual};
+}
+
+TEST(FlowUsual, IsNoPacketThatAFunctionHasChanged) {
+  using Usual = std::vector<bool>;
+  const Usual all{true, false, true, true}, changed{true, false, false, false}, none(4, false);
+  using Stage = std::array<Usual, 3>;
+  EXPECT_EQ(usual_in_stage(Rewrites::kNone), (Stage{all, changed, changed}));
+  EXPECT_EQ(usual_in_stage(Rewrites::kHeaders), (Stage{all, changed, none}));
+  EXPECT_EQ(usual_in_stage(Rewrites::kAll), (Stage{all, changed, none}));
+}
+
 }  // namespace
 }  // namespace millrace
