@@ -84,8 +84,11 @@ bool FlowTracker::follow_usual_tcp(PacketFlow& is, const std::byte* frame,
   own.duration_ms = duration_ms(own);
   is.state = own.answered != 0 ? FlowState::kEstablished : FlowState::kNew;
   tell_of(own.tcp, is);
+  const FlowTimeouts& timeouts = settings_.timeouts;
+  const std::uint32_t seconds = own.translated != 0 ? flow_timeout_s(tuple, own, timeouts)
+                                                    : tcp_timeout_s(own.tcp, timeouts.tcp);
   batch_.table().follow(is.flow, is.direction, own, usual_packet::ip_bytes(frame),
-                        now_s_ + flow_timeout_s(tuple, own, settings_.timeouts));
+                        now_s_ + seconds);
   return true;
 }
 
