@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/selection.hpp"
 #include "services/functions/stage_parts.hpp"
 #include "shared/base/check.hpp"
@@ -87,9 +88,10 @@ void go_past(const StageFunction& at, const Batch& batch, Selection selected) no
   at.drops->dropped[static_cast<std::size_t>(Reason::kUnavailable)] += selected.packets.size();
 }
 
-/// Payloads may be others than those that the hint is of.
-void end_hint_behind(const StageFunction& at, const Batch& batch) noexcept {
+/// Payloads may be others than those that the hint is of, and headers than those that were parsed.
+void end_hints_behind(const StageFunction& at, const Batch& batch, FlowBatch* flows) noexcept {
   if (at.rewrites == Rewrites::kAll) end_hint(*batch.header);
+  if (at.rewrites != Rewrites::kNone && flows != nullptr) flows->forget_usual();
 }
 
 LaneState state_of(std::span<const LaneState> states, std::size_t function) noexcept {
@@ -170,7 +172,7 @@ void StageRunner::finish(std::size_t member, Visit& visit, Selection selected,
   const StageFunction& at = members_[member].at;
   at.function->finish(call);
   if (member == giver_) visit.flows = at.function->flows();
-  end_hint_behind(at, visit.batch);
+  end_hints_behind(at, visit.batch, visit.flows);
 }
 
 void StageRunner::compute_and_finish(std::size_t member, Visit& visit, Selection selected,
@@ -184,7 +186,7 @@ void StageRunner::compute_and_finish(std::size_t member, Visit& visit, Selection
   FinishContext call = call_of(member, visit, results);
   call.selected = selected;
   run_in_parts(*one.in_parts, call, results, one.prefetch_bytes);
-  end_hint_behind(one.at, visit.batch);
+  end_hints_behind(one.at, visit.batch, visit.flows);
 }
 
 /// The giver of flows is told when the last function is through.

@@ -56,6 +56,31 @@ class LaneUndoLog {
     for (std::size_t line = at / kCacheLine; line <= last; ++line) keep_line(line);
   }
 
+  /// The same for what lies in the line of byte `at`.
+  void keep_line_of(std::size_t at) const noexcept {
+    if (lines_ != 0) keep_line(at / kCacheLine);
+  }
+  /// The same for two lines, in less time than one after the other.
+  void keep_lines_of(std::size_t at, std::size_t other) const noexcept {
+    if (lines_ == 0) return;
+    const auto count = load<std::uint32_t>(kCountAt);
+    if (lines_ - count < 2) [[unlikely]] {
+      keep_line(at / kCacheLine);
+      keep_line(other / kCacheLine);
+      return;
+    }
+    const std::byte* const from = state_.data();  // ours: stores to bytes may be to anything
+    std::uint32_t* const numbers = number(count);
+    std::byte* const to = kept(count);
+    at = at / kCacheLine, other = other / kCacheLine;
+    numbers[0] = static_cast<std::uint32_t>(at);
+    numbers[1] = static_cast<std::uint32_t>(other);
+    copy_line(from + at * kCacheLine, to);
+    copy_line(from + other * kCacheLine, to + kCacheLine);
+    store<std::uint32_t>(kCountAt, count + 2);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+
   enum class Undone : std::uint8_t {
     kAll,      ///< the state is as it was before the batch
     kTooMuch,  ///< not known: the log was too short, or there is none
@@ -108,9 +133,19 @@ class LaneUndoLog {
       return;
     }
     *number(count) = static_cast<std::uint32_t>(line);
-    std::memcpy(kept(count), state_.data() + line * kCacheLine, kCacheLine);
+    copy_line(state_.data() + line * kCacheLine, kept(count));
     store<std::uint32_t>(kCountAt, count + 1);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the change comes after this
+  }
+
+  /// In two moves, where the processor has registers for that.
+  static void copy_line(const std::byte* from, std::byte* to) noexcept {
+    using Half = std::uint64_t __attribute__((vector_size(kCacheLine / 2)));
+    Half halves[2];
+    std::memcpy(&halves[0], from, sizeof(Half));
+    std::memcpy(&halves[1], from + sizeof(Half), sizeof(Half));
+    std::memcpy(to, &halves[0], sizeof(Half));
+    std::memcpy(to + sizeof(Half), &halves[1], sizeof(Half));
   }
 
   std::byte* memory_ = nullptr;

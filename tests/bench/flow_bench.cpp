@@ -73,7 +73,7 @@ void flow_table(benchmark::State& state, bool many) {
   const auto flows = static_cast<std::uint32_t>(state.range(0));
   const std::unique_ptr<Table> made = filled(flows);
   const std::vector<FlowTuple> tuples = asked(flows);
-  std::vector<std::optional<FlowTable::Found>> found(kMany);
+  std::vector<FlowTable::MaybeFound> found(kMany);
   std::uint64_t hits = 0;
   for (auto _ : state) {
     for (std::size_t i = 0; i < kLookups; i += kMany) {
@@ -81,8 +81,10 @@ void flow_table(benchmark::State& state, bool many) {
       if (many) {
         made->table.find(some, found);
       } else {
-        std::ranges::transform(some, found.begin(),
-                               [&](const FlowTuple& tuple) { return made->table.find(tuple); });
+        std::ranges::transform(some, found.begin(), [&](const FlowTuple& tuple) {
+          const auto one = made->table.find(tuple);
+          return one ? FlowTable::MaybeFound(*one) : FlowTable::MaybeFound();
+        });
       }
       for (const auto& one : found) hits += one ? 1 : 0;
     }

@@ -187,7 +187,12 @@ struct AclBits {
   const std::uint32_t* vectors = nullptr;     ///< [vector][block][kAclBlockWords]
   const std::uint16_t* conditions = nullptr;  ///< null: no rule has any
 
-  constexpr std::uint32_t transport_of(const AclKey& key) const {
+  /// Class of the packet by its conditions; 0 where no rule has any.
+  constexpr std::uint32_t condition_of(const AclKey& key) const {
+    return conditions == nullptr ? 0 : acl_condition_class(conditions, key);
+  }
+
+  constexpr std::uint32_t transport_of(const AclKey& key, std::uint32_t condition) const {
     const bool ports = key.has_ports != 0;
     const std::uint32_t from = ports ? acl_swap(key.source_port) : kAclPortSteps - 1;
     const std::uint32_t to = ports ? acl_swap(key.destination_port) : kAclPortSteps - 1;
@@ -195,15 +200,23 @@ struct AclBits {
     at = at * destination_port_count + destination_ports[to];
     at = at * protocol_count + protocols[key.protocol];
     at = at * flags_count + flags[key.flags];
-    if (conditions != nullptr) at = at * condition_count + acl_condition_class(conditions, key);
+    if (conditions != nullptr) at = at * condition_count + condition;
     return transport[at];
   }
 
+  constexpr std::uint32_t transport_of(const AclKey& key) const {
+    return transport_of(key, condition_of(key));
+  }
+
   constexpr AclVectors vectors_of(const AclKey& key) const {
+    return vectors_of(key, condition_of(key));
+  }
+  /// `condition`: condition_of() the key.
+  constexpr AclVectors vectors_of(const AclKey& key, std::uint32_t condition) const {
     Address from{}, to{};
     acl_address(key.source, from);
     acl_address(key.destination, to);
-    return {source.find(from), destination.find(to), transport_of(key)};
+    return {source.find(from), destination.find(to), transport_of(key, condition)};
   }
 
   constexpr const std::uint32_t* summary(std::uint32_t vector) const {

@@ -17,6 +17,7 @@
 #include "services/functions/firewall/firewall_limits.hpp"
 #include "services/functions/firewall/firewall_settings.hpp"
 #include "services/functions/firewall/synproxy.hpp"
+#include "services/functions/firewall/usual_key.hpp"
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/function_rows.hpp"
 #include "services/functions/rule_files.hpp"
@@ -69,17 +70,14 @@ class Firewall final : public Function {
 
  private:
   bool passes(const FinishContext& call, std::uint16_t packet) noexcept {
-    const std::span<const std::byte> frame = call.batch.bytes(packet);
-    const std::size_t extra = image_.rules().size();
     AclKey key;
-    std::uint32_t word = kAclNoRule;
-    if (!acl_key_of(frame, parse_headers(frame), key, word)) {
-      if (word == kAclHidden) {
-        call.counters.hit(extra + kAclHitsHidden);
-        return false;
-      }
-      call.counters.hit(extra + (word == kAclNotIp ? kAclHitsNotIp : kAclHitsDefault));
-      return word == kAclNotIp ? settings_.non_ip_passes : settings_.default_passes;
+    if (call.flows != nullptr && call.flows->is_usual(packet)) [[likely]] {
+      set_usual_key(call.batch.data(packet), key);
+    } else {
+      const std::span<const std::byte> frame = call.batch.bytes(packet);
+      std::uint32_t word = kAclNoRule;
+      if (!acl_key_of(frame, parse_headers(frame), key, word))
+        return passes_without_key(call, word);
     }
     const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
     const bool is_proxied = flow.flow != kNoFlow && call.flows->own(flow.flow).renumbered != 0;
@@ -97,6 +95,17 @@ class Firewall final : public Function {
     return renumbered(call, packet, synproxy_.translate(call, packet, flow));
   }
 
+  /// Of a frame of which there is nothing to compare; `word` says why.
+  bool passes_without_key(const FinishContext& call, std::uint32_t word) const noexcept {
+    const std::size_t extra = image_.rules().size();
+    if (word == kAclHidden) {
+      call.counters.hit(extra + kAclHitsHidden);
+      return false;
+    }
+    call.counters.hit(extra + (word == kAclNotIp ? kAclHitsNotIp : kAclHitsDefault));
+    return word == kAclNotIp ? settings_.non_ip_passes : settings_.default_passes;
+  }
+
   /// True: the packet goes on, with other numbers than it has come with.
   static bool renumbered(const FinishContext& call, std::uint16_t packet,
                          Synproxy::Fate fate) noexcept {
@@ -105,13 +114,24 @@ class Firewall final : public Function {
     return true;
   }
 
+  /// Most packets have the same conditions as the one in front.
+  template <typename Address>
+  std::uint32_t condition_of(const AclBits<Address>& bits, const AclKey& key) noexcept {
+    const bool is_same = last_.conditions == bits.conditions && last_.marks == key.marks &&
+                         last_.vlan == key.vlan && last_.icmp == key.icmp;
+    if (!is_same) {
+      last_ = {bits.conditions, key.marks, key.vlan, key.icmp, bits.condition_of(key)};
+    }
+    return last_.condition;
+  }
+
   /// True: the packet goes on.
   template <typename Address>
   bool decide(const FinishContext& call, std::uint16_t packet, const PacketFlow& flow,
               const AclKey& key, const AclBits<Address>& bits) noexcept {
     limits_.begin_packet(call, flow);
     if (bits.rule_count != 0) {
-      const AclVectors of = bits.vectors_of(key);
+      const AclVectors of = bits.vectors_of(key, condition_of(bits, key));
       for (std::uint32_t bit = bits.common_from(of, 0); bit != kAclNoBit;
            bit = bits.common_from(of, bit + 1)) {
         const std::uint32_t number = bits.rules[bit];
@@ -172,7 +192,16 @@ class Firewall final : public Function {
     }
   }
 
+  /// Of the packet before.
+  struct Condition {
+    const std::uint16_t* conditions = nullptr;  ///< of which family's table
+    std::uint32_t marks = 0;
+    std::uint16_t vlan = 0, icmp = 0;
+    std::uint32_t condition = 0;
+  };
+
   AclImage image_;
+  Condition last_;
   FirewallSettings settings_;
   AclRejecter rejecter_;
   FirewallLimits limits_;

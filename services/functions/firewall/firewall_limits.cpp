@@ -158,8 +158,7 @@ bool FirewallLimits::match_rate(const FinishContext& call, const AclKey& key, st
   return no_room(call, drops);
 }
 
-bool FirewallLimits::count(const FinishContext& call, const PacketFlow& flow) noexcept {
-  if (reached_ == 0) return true;
+bool FirewallLimits::count_reached(const FinishContext& call, const PacketFlow& flow) noexcept {
   const auto counts = counts_of(call);
   const std::uint32_t was = call.flows->own(flow.flow).firewall;
   std::uint32_t own = was;

@@ -48,12 +48,15 @@ class FirewallLimits {
              std::uint32_t number) noexcept;
   /// The packet goes on: its connection is counted by the rules that match() was asked for. False:
   /// there is no room for that.
-  bool count(const FinishContext& call, const PacketFlow& flow) noexcept;
+  bool count(const FinishContext& call, const PacketFlow& flow) noexcept {
+    return reached_ == 0 || count_reached(call, flow);
+  }
   /// A connection that counts no longer. `state`: of the firewall, in its lane; `own`: its
   /// FlowOwn::firewall.
   static void give_back(const LaneState& state, const FlowTuple& tuple, std::uint32_t own) noexcept;
 
  private:
+  bool count_reached(const FinishContext& call, const PacketFlow& flow) noexcept;
   bool no_room(const FinishContext& call, bool matches) const noexcept;
   bool match_connections(const FinishContext& call, const PacketFlow& flow, std::uint32_t number,
                          bool drops) noexcept;

@@ -63,6 +63,7 @@ void FlowBatch::begin(const FinishContext& call, const FlowSettings& settings,
   given_up_ = ended_ = established_ended_ = 0;
   over_.reset();
   is_question_.reset();
+  forget_usual();
   splits_.reset();
   renumbered_.reset();
   lost_.reset();
@@ -164,6 +165,7 @@ void FlowBatch::follow(std::uint32_t flow, std::uint8_t direction,
 }
 
 void FlowBatch::take_out(std::uint16_t packet) noexcept {
+  forget_usual(packet);
   packets_[packet] = {};
   is_question_.reset(packet);
 }
@@ -172,6 +174,7 @@ bool FlowBatch::begin_with(std::uint16_t packet, const FlowTuple& tuple,
                            const TcpSegment& segment) noexcept {
   const std::optional<TcpTrack> track = begin_tcp(segment, settings_->tcp);
   PacketFlow& is = packets_[packet];
+  forget_usual(packet);
   if (!track) return false;
   if (is.flow == kNoFlow) {
     if (beginning_count_ == kBatchCapacityMax || table_->find(tuple) || find_beginning(tuple)) {

@@ -11,6 +11,7 @@
 #include "services/functions/flow/flow_entry.hpp"
 #include "services/functions/flow/flow_fragments.hpp"
 #include "services/functions/flow/flow_settings.hpp"
+#include "services/functions/flow/flow_sort.hpp"
 #include "services/functions/flow/flow_table.hpp"
 #include "services/functions/function.hpp"
 #include "shared/base/limits.hpp"
@@ -51,12 +52,25 @@ class FlowBatch {
  public:
   PacketFlow of(std::uint16_t packet) const noexcept { return packets_[packet]; }
 
+  /// The packet is a usual one (flow_usual.hpp) still, with the addresses and ports of its tuple: no
+  /// function has changed it.
+  bool is_usual(std::uint16_t packet) const noexcept {
+    return (usual_[packet / 64u] >> packet % 64u & 1) != 0;
+  }
+  /// Its bytes are others now; of all packets: they may be.
+  void forget_usual(std::uint16_t packet) noexcept {
+    usual_[packet / 64u] &= ~(std::uint64_t{1} << packet % 64u);
+  }
+  void forget_usual() noexcept { usual_.fill(0); }
   /// The packet, of IPv6, has a fragment header so that it can leave in pieces of 1,280 bytes: it
   /// was one of IPv4 that routers may cut (RFC 7915 4).
   void let_split(std::uint16_t packet) noexcept { splits_.set(packet); }
   bool splits(std::uint16_t packet) const noexcept { return splits_.test(packet); }
   /// A function (FlowOwn::renumbered) has changed TCP numbers of the packet.
-  void note_renumbered(std::uint16_t packet) noexcept { renumbered_.set(packet); }
+  void note_renumbered(std::uint16_t packet) noexcept {
+    renumbered_.set(packet);
+    forget_usual(packet);
+  }
   bool is_renumbered(std::uint16_t packet) const noexcept { return renumbered_.test(packet); }
   /// The packet was of a flow with other addresses, ports or numbers on the other side, and that
   /// flow has gone in this batch: how it has come is not known, so its sender cannot be told of it.
@@ -110,12 +124,21 @@ class FlowBatch {
     std::uint32_t in_table = kNoFlow;  ///< its number there, once it has one
     bool gone = false, is_kept = false;
   };
+  /// What FlowTracker notes of packets that it looks up at once, by their place among them.
+  struct Room {
+    std::array<FlowTuple, FlowTable::kManyMax> tuples;
+    std::array<FlowTable::MaybeFound, FlowTable::kManyMax> found;
+    std::array<SortedPacket, FlowTable::kManyMax> sorted;  ///< of those that are not usual
+  };
   static constexpr std::uint32_t kBeginning = 1u << 31;  ///< the rest is a place in beginnings_
   static constexpr std::size_t kPlaces = 2 * kBatchCapacityMax;
 
   /// `settings`: borrowed until the batch is through.
   void begin(const FinishContext& call, const FlowSettings& settings,
              const std::array<std::uint64_t, 2>& secret) noexcept;
+  void set_usual(std::uint16_t packet) noexcept {
+    usual_[packet / 64u] |= std::uint64_t{1} << packet % 64u;
+  }
   void prolong(std::uint32_t flow) noexcept;
   FlowTable& table() noexcept { return *table_; }
   FlowFragments& fragments() noexcept { return *fragments_; }
@@ -146,6 +169,7 @@ class FlowBatch {
   std::uint32_t given_up_ = 0, ended_ = 0, established_ended_ = 0;
   bool forgot_ = false;                  ///< a flow went: what was found before may be another one
   std::bitset<kBatchCapacityMax> over_;  ///< packets that their flow ends with
+  std::array<std::uint64_t, kBatchCapacityMax / 64> usual_{};  ///< one bit a packet
   std::bitset<kBatchCapacityMax> splits_;
   std::bitset<kBatchCapacityMax> renumbered_;
   std::bitset<kBatchCapacityMax> lost_;
@@ -154,6 +178,7 @@ class FlowBatch {
   std::array<PacketFlow, kBatchCapacityMax> packets_;
   std::array<Beginning, kBatchCapacityMax> beginnings_;
   std::array<std::uint16_t, kPlaces> places_{};  ///< by hash: place in beginnings_ + 1
+  Room room_;
 };
 
 // What functions ask for each packet.

@@ -37,7 +37,23 @@ class Count48 {
 /// What went in one direction; bytes from the IP header on, as it announces them.
 struct FlowTraffic {
   Count48 packets, bytes;
+
+  /// One packet more. (Each count by itself is read in two pieces and put together.)
+  void add(std::uint64_t packet_bytes) noexcept {
+    constexpr std::uint64_t kMask48 = (std::uint64_t{1} << 48) - 1;
+    std::byte* const at = reinterpret_cast<std::byte*>(this);
+    std::uint64_t first = 0, last = 0;  // bytes [0, 8) and [4, 12)
+    std::memcpy(&first, at, sizeof first);
+    std::memcpy(&last, at + 4, sizeof last);
+    const std::uint64_t packets_now = (first + 1) & kMask48;
+    const std::uint64_t bytes_now = (last >> 16) + packet_bytes;
+    first = packets_now | bytes_now << 48;
+    const auto rest = static_cast<std::uint32_t>(bytes_now >> 16);
+    std::memcpy(at, &first, sizeof first);
+    std::memcpy(at + sizeof first, &rest, sizeof rest);
+  }
 };
+static_assert(sizeof(FlowTraffic) == 12);
 
 /// What functions keep with a flow; all zero in a new one. Each changes its own fields alone.
 struct FlowOwn {

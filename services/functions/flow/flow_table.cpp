@@ -6,16 +6,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 
 #include "services/functions/flow/same_tuple.hpp"
-#include "shared/base/siphash.hpp"
+#include "services/functions/flow/tuple_hash.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::uint32_t kReferences = kCacheLine / sizeof(std::uint32_t);  ///< of a bucket
-constexpr std::uint32_t kNumberBits = 24, kDirectionBit = 1u << kNumberBits;
-constexpr std::uint32_t kTagShift = kNumberBits + 1;  ///< 7 bits, not all 0: of the hash
+constexpr std::uint32_t kDirectionBit = 1u << FlowTable::kNumberBits;
+constexpr std::uint32_t kTagShift = FlowTable::kNumberBits + 1;  ///< 7 bits, not all 0: of the hash
 
 std::uint32_t flow_of(std::uint32_t reference) noexcept {
   return (reference & (kDirectionBit - 1)) - 1;
@@ -27,14 +28,6 @@ std::uint8_t direction_of(std::uint32_t reference) noexcept {
 /// Two references a flow, at most two thirds of all places.
 constexpr std::uint32_t buckets_for(std::uint32_t flows) noexcept {
   return std::bit_ceil(std::max(2u, (3 * flows + kReferences - 1) / kReferences));
-}
-
-/// Of IPv4 without the twelve bytes of each address that are 0. (The length is part of what is
-/// hashed, so none is another one's of IPv6.)
-std::uint64_t hash_of(const FlowTuple& tuple, const std::array<std::uint64_t, 2>& secret) noexcept {
-  const auto words = std::bit_cast<std::array<std::uint64_t, sizeof tuple / 8>>(tuple);
-  if (tuple.version != 4) return siphash13(words, secret);
-  return siphash13(std::array{words[0] | words[2] << 32, words[4]}, secret);
 }
 
 /// Bit i: reference i of the bucket is zero.
@@ -102,8 +95,6 @@ void FlowTable::prefetch(std::uint32_t flow) const noexcept {
   }
 }
 
-FlowEntry& FlowTable::change(std::uint32_t flow) noexcept { return state_.change(at(flow)); }
-
 void FlowTable::count(std::uint32_t flow, std::uint8_t direction, std::uint64_t packets,
                       std::uint64_t bytes) noexcept {
   FlowEntry& entry = at(flow);
@@ -118,15 +109,35 @@ void FlowTable::set(std::uint32_t* word, std::uint32_t value) noexcept {
   state_.change(*word) = value;
 }
 
+std::array<std::uint64_t, 2> FlowTable::secret() const noexcept {
+  return {head().secret[0], head().secret[1]};
+}
+
+/// Where all buckets are.
+struct FlowTable::Buckets {
+  std::uint32_t* first;
+  std::uint64_t mask;  ///< their number - 1
+
+  std::uint32_t* at(std::uint64_t number) const noexcept {
+    return first + (number & mask) * kReferences;
+  }
+  Place place_of(std::uint64_t hash) const noexcept {
+    return {{at(hash), at(hash >> 28)}, tag(hash)};
+  }
+  static std::uint32_t tag(std::uint64_t hash) noexcept {
+    const auto tag = static_cast<std::uint32_t>(hash >> 57);
+    return (tag == 0 ? 1 : tag) << kTagShift;
+  }
+};
+
+FlowTable::Buckets FlowTable::buckets() const noexcept {
+  return {reinterpret_cast<std::uint32_t*>(state_.bytes.data() + sizeof(Head) +
+                                           kWheelSlots * sizeof(std::uint32_t)),
+          bucket_count_ - 1};
+}
+
 FlowTable::Place FlowTable::place_of(const FlowTuple& tuple) const noexcept {
-  const std::uint64_t hash = hash_of(tuple, {head().secret[0], head().secret[1]});
-  auto* const first = reinterpret_cast<std::uint32_t*>(state_.bytes.data() + sizeof(Head) +
-                                                       kWheelSlots * sizeof(std::uint32_t));
-  const auto bucket = [&](std::uint64_t number) {
-    return first + (number & (bucket_count_ - 1)) * kReferences;
-  };
-  return {{bucket(hash), bucket(hash >> 28)},
-          std::max(static_cast<std::uint32_t>(hash >> 57), 1u) << kTagShift};
+  return buckets().place_of(tuple_hash(tuple, secret()));
 }
 
 /// The first reference of the place, in order, that has its tag and is `wanted`; null: none.
@@ -147,7 +158,7 @@ std::uint32_t* FlowTable::first_of(const Place& place, const Wanted& wanted) noe
   return nullptr;
 }
 
-bool FlowTable::is(std::uint32_t reference, const FlowTuple& tuple) const noexcept {
+inline bool FlowTable::is(std::uint32_t reference, const FlowTuple& tuple) const noexcept {
   return is_same_tuple(at(flow_of(reference)).tuple_of(direction_of(reference)), tuple);
 }
 
@@ -169,32 +180,48 @@ bool FlowTable::is_referenced(const FlowTuple& tuple, std::uint32_t flow) const 
   return first_of(place, [&](std::uint32_t one) { return one == wanted; }) != nullptr;
 }
 
+/// Bit i: reference i of the first bucket, or i - 16 of the second, has the tag. Without a branch:
+/// in which half of which bucket one stands nobody can foretell.
+inline std::uint32_t FlowTable::with_tag(const Place& place) noexcept {
+  static_assert(kReferences == 16);
+  const __m256i tag = _mm256_set1_epi32(static_cast<int>(place.tag >> kTagShift));
+  const auto eight = [&](const std::uint32_t* at) {
+    const __m256i references = _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
+    const __m256i same = _mm256_cmpeq_epi32(_mm256_srli_epi32(references, kTagShift), tag);
+    return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(same)));
+  };
+  return eight(place.bucket[0]) | eight(place.bucket[0] + 8) << 8 | eight(place.bucket[1]) << 16 |
+         eight(place.bucket[1] + 8) << 24;
+}
+
 void FlowTable::find(std::span<const FlowTuple> tuples,
-                     std::span<std::optional<Found>> found) const noexcept {
+                     std::span<MaybeFound> found) const noexcept {
   MILLRACE_CHECK(tuples.size() <= kManyMax && found.size() >= tuples.size());
-  std::array<Place, kManyMax> places;
+  std::array<std::uint64_t, kManyMax> hashes;
   std::array<std::uint32_t, kManyMax> likely;  // references
+  tuple_hashes(tuples, secret(), hashes);
+  const Buckets all = buckets();
   for (std::size_t i = 0; i < tuples.size(); ++i) {
-    places[i] = place_of(tuples[i]);
-    for (const std::uint32_t* const bucket : places[i].bucket) __builtin_prefetch(bucket);
+    __builtin_prefetch(all.at(hashes[i]));
+    __builtin_prefetch(all.at(hashes[i] >> 28));
   }
   for (std::size_t i = 0; i < tuples.size(); ++i) {
     // The first with this tag: of 32 others one in four has it too by chance.
-    const std::uint32_t* const first = first_of(places[i], [](std::uint32_t) { return true; });
-    likely[i] = first == nullptr ? 0 : *first;
-    if (first == nullptr) continue;
-    const auto* const tuple =
-        reinterpret_cast<const std::byte*>(&at(flow_of(*first)).tuple_of(direction_of(*first)));
-    __builtin_prefetch(tuple);
+    const Place place = all.place_of(hashes[i]);
+    likely[i] = 0;
+    const std::uint32_t bits = with_tag(place);
+    if (bits == 0) continue;
+    const std::ptrdiff_t between = place.bucket[1] - kReferences - place.bucket[0];
+    const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
+    likely[i] = *(place.bucket[0] + bit + (bit < kReferences ? 0 : between));
+    prefetch(flow_of(likely[i]));
   }
   for (std::size_t i = 0; i < tuples.size(); ++i) {
-    if (likely[i] == 0) {
-      found[i] = std::nullopt;
-    } else if (is(likely[i], tuples[i])) [[likely]] {
-      found[i] = Found{flow_of(likely[i]), direction_of(likely[i])};
-    } else {
-      found[i] = look(places[i], tuples[i]);
-    }
+    found[i] = MaybeFound(likely[i]);
+    if (likely[i] == 0 || is(likely[i], tuples[i])) [[likely]]
+      continue;
+    const auto other = look(all.place_of(hashes[i]), tuples[i]);
+    found[i] = other ? MaybeFound(*other) : MaybeFound();
   }
 }
 

@@ -28,7 +28,8 @@ namespace millrace {
 /// A cheap view. One thread, which changes the lane's state at that moment.
 class FlowTable {
  public:
-  static constexpr std::uint32_t kFlowsMax = (1u << 24) - 1;
+  static constexpr std::uint32_t kNumberBits = 24, kNumberMask = (1u << kNumberBits) - 1;
+  static constexpr std::uint32_t kFlowsMax = kNumberMask;
   static constexpr std::uint32_t kWheelSlots = 1024;  ///< of one second
   /// Lines of the state that one call changes at most: insert() with a flow that it gives up.
   static constexpr std::uint32_t kLinesChangedMax = 40;
@@ -52,17 +53,33 @@ class FlowTable {
     std::uint32_t flow;      ///< its number: 0..flows - 1
     std::uint8_t direction;  ///< 0: that of the flow's first packet
   };
+  /// One of these, or none, in four bytes.
+  class MaybeFound {
+   public:
+    MaybeFound() = default;
+    explicit MaybeFound(Found found) noexcept
+        : word_((found.flow + 1) | std::uint32_t{found.direction} << kNumberBits) {}
+    explicit operator bool() const noexcept { return word_ != 0; }
+    Found operator*() const noexcept {
+      return {(word_ & kNumberMask) - 1, static_cast<std::uint8_t>(word_ >> kNumberBits)};
+    }
+
+   private:
+    friend class FlowTable;
+    explicit MaybeFound(std::uint32_t reference) noexcept
+        : word_(reference & ((2u << kNumberBits) - 1)) {}
+
+    std::uint32_t word_ = 0;  ///< number + 1, and the direction above it; 0: none
+  };
   std::optional<Found> find(const FlowTuple& tuple) const noexcept;
   static constexpr std::size_t kManyMax = 64;
   /// The same for 0..kManyMax tuples at once; `found` has as many. Lines of all of them are under
-  /// way together, so it is several times as fast where the table does not fit the cache.
-  void find(std::span<const FlowTuple> tuples,
-            std::span<std::optional<Found>> found) const noexcept;
+  /// way together, so it is several times as fast where the table does not fit the cache; so are
+  /// those that a packet of the flow changes.
+  void find(std::span<const FlowTuple> tuples, std::span<MaybeFound> found) const noexcept;
   const FlowEntry& entry(std::uint32_t flow) const noexcept { return at(flow); }
   /// find() of that tuple leads to the flow, in direction 0. Looks at no other flow.
   bool is_referenced(const FlowTuple& tuple, std::uint32_t flow) const noexcept;
-  /// Its lines will be written soon.
-  void prefetch(std::uint32_t flow) const noexcept;
   /// What functions keep with it, to be written. Costs one line of the undo log.
   FlowOwn& change_own(std::uint32_t flow) noexcept { return state_.change(at(flow).own); }
   /// Counts packets of one direction. Costs one line.
@@ -72,15 +89,18 @@ class FlowTable {
   /// flow ends; 0: as it is. Costs two lines; a third in direction 1 where the time is another.
   void follow(std::uint32_t flow, std::uint8_t direction, const FlowOwn& own, std::uint64_t bytes,
               std::uint32_t deadline_s) noexcept {
-    static_assert(offsetof(FlowEntry, deadline_s) < kCacheLine);
     FlowEntry& entry = at(flow);
-    state_.change(entry.own) = own;
-    FlowTraffic& traffic = state_.change(direction == 0 ? entry.sent : entry.answered);
-    traffic.packets.add(1);
-    traffic.bytes.add(bytes);
-    if (deadline_s == 0 || deadline_s == entry.deadline_s) return;
-    if (direction != 0) state_.change(entry.deadline_s);
-    entry.deadline_s = deadline_s;
+    change_of_packet(entry, direction);
+    entry.own = own;
+    count_one(entry, direction, bytes, deadline_s);
+  }
+  /// The same where functions keep what they have kept, but for how long the flow has lasted.
+  void follow(std::uint32_t flow, std::uint8_t direction, std::uint32_t duration_ms,
+              std::uint64_t bytes, std::uint32_t deadline_s) noexcept {
+    FlowEntry& entry = at(flow);
+    change_of_packet(entry, direction);
+    entry.own.duration_ms = duration_ms;
+    count_one(entry, direction, bytes, deadline_s);
   }
 
   enum class Inserted : std::uint8_t { kNew, kThere, kFull };
@@ -151,10 +171,31 @@ class FlowTable {
     MILLRACE_CHECK(flow < flows_);
     return entries_[flow];
   }
-  FlowEntry& change(std::uint32_t flow) noexcept;
+  FlowEntry& change(std::uint32_t flow) noexcept { return state_.change(at(flow)); }
+  static FlowTraffic& traffic_of(FlowEntry& entry, std::uint8_t direction) noexcept {
+    return direction == 0 ? entry.sent : entry.answered;
+  }
+  /// What functions keep, and the count.
+  void change_of_packet(FlowEntry& entry, std::uint8_t direction) noexcept {
+    state_.undo.keep_lines_of(state_.offset_of(&entry.own),
+                              state_.offset_of(&traffic_of(entry, direction)));
+  }
+  void count_one(FlowEntry& entry, std::uint8_t direction, std::uint64_t bytes,
+                 std::uint32_t deadline_s) noexcept {
+    static_assert(offsetof(FlowEntry, deadline_s) < kCacheLine);
+    traffic_of(entry, direction).add(bytes);
+    if (deadline_s == 0 || deadline_s == entry.deadline_s) return;
+    if (direction != 0) state_.change_line(entry.deadline_s);
+    entry.deadline_s = deadline_s;
+  }
   std::uint32_t* wheel() const noexcept;
   void set(std::uint32_t* word, std::uint32_t value) noexcept;
+  std::array<std::uint64_t, 2> secret() const noexcept;
   Place place_of(const FlowTuple& tuple) const noexcept;
+  struct Buckets;
+  Buckets buckets() const noexcept;
+  void prefetch(std::uint32_t flow) const noexcept;
+  static std::uint32_t with_tag(const Place& place) noexcept;
   template <typename Wanted>
   static std::uint32_t* first_of(const Place& place, const Wanted& wanted) noexcept;
   bool is(std::uint32_t reference, const FlowTuple& tuple) const noexcept;

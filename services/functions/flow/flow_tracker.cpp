@@ -3,10 +3,11 @@
 #include "services/functions/flow/flow_tracker.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "services/functions/flow/flow_timeout.hpp"
+#include "services/functions/flow/flow_usual.hpp"
 #include "shared/base/ip_protocol.hpp"
+#include "shared/packet/tcp_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -49,28 +50,99 @@ void FlowTracker::follow(std::span<const std::uint16_t> packets) noexcept {
   }
 }
 
+/// A further packet of a flow, in the short way: it changes nothing but times, counts and, of TCP,
+/// numbers. `is`: its flow and direction are set; the rest is what a packet of no flow has. False:
+/// go_on() is for it, and nothing has changed.
+inline bool FlowTracker::follow_usual_udp(PacketFlow& is, const std::byte* frame,
+                                          const FlowTuple& tuple) noexcept {
+  const FlowEntry& entry = batch_.table().entry(is.flow);
+  const FlowOwn& own = entry.own;
+  const bool answered = own.answered != 0;
+  if (answered ? entry.established == 0 : is.direction != 0) return false;
+  is.state = answered ? FlowState::kEstablished : FlowState::kNew;
+  const FlowTimeouts& timeouts = settings_.timeouts;
+  const std::uint32_t seconds = own.translated != 0 ? flow_timeout_s(tuple, own, timeouts)
+                                : answered          ? timeouts.udp_stream_s
+                                                    : timeouts.udp_s;
+  batch_.table().follow(is.flow, is.direction, duration_ms(own), usual_packet::ip_bytes(frame),
+                        now_s_ + seconds);
+  return true;
+}
+
+/// The same for an ACK, with data or without, that is in the window of a connection.
+bool FlowTracker::follow_usual_tcp(PacketFlow& is, const std::byte* frame,
+                                   const FlowTuple& tuple) noexcept {
+  const FlowEntry& entry = batch_.table().entry(is.flow);
+  TcpSegment segment;
+  if (!usual_packet::find_ack(frame, segment)) return false;
+  if (is.direction != 0 && (entry.own.renumbered != 0 || entry.own.answered == 0)) return false;
+  FlowOwn own = entry.own;
+  if (follow_tcp(own.tcp, is.direction, segment, settings_.tcp) != TcpStep::kFine) return false;
+  if (is_assured(own.tcp) && entry.established == 0) return false;
+  own.tcp_flags[is.direction] |=
+      std::to_integer<std::uint8_t>(frame[usual_packet::kTransportAt + tcp_wire::kFlagsAt]);
+  own.duration_ms = duration_ms(own);
+  is.state = own.answered != 0 ? FlowState::kEstablished : FlowState::kNew;
+  tell_of(own.tcp, is);
+  const FlowTimeouts& timeouts = settings_.timeouts;
+  const std::uint32_t seconds = own.translated != 0 ? flow_timeout_s(tuple, own, timeouts)
+                                                    : tcp_timeout_s(own.tcp, timeouts.tcp);
+  batch_.table().follow(is.flow, is.direction, own, usual_packet::ip_bytes(frame),
+                        now_s_ + seconds);
+  return true;
+}
+
+/// Sets their tuples. One bit a packet: it is a usual one; of others what they are is set, too.
+std::uint64_t FlowTracker::sort(std::span<const std::uint16_t> packets,
+                                const Frames& frames) noexcept {
+  FlowBatch::Room& room = batch_.room_;
+  const std::uint16_t* const length = call_.batch.length.data();
+  std::uint64_t usual = 0;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const std::span<const std::byte> frame(frames[i], length[packets[i]]);
+    if (usual_packet::find_tuple(frame, room.tuples[i])) [[likely]] {
+      usual |= std::uint64_t{1} << i;
+      batch_.set_usual(packets[i]);
+      continue;
+    }
+    room.sorted[i] = sort_packet(frame);
+    if (room.sorted[i].headers.fragment) follow_fragment(packets[i], room.sorted[i]);
+    room.tuples[i] = room.sorted[i].tuple;
+  }
+  return usual;
+}
+
 void FlowTracker::follow_some(std::span<const std::uint16_t> packets) noexcept {
-  std::array<SortedPacket, FlowTable::kManyMax> sorted;
-  std::array<FlowTuple, FlowTable::kManyMax> tuples;
-  std::array<Found, FlowTable::kManyMax> found;
-  for (std::size_t i = 0; i < packets.size(); ++i) {
-    sorted[i] = sort_packet(call_.batch.bytes(packets[i]));
-    if (sorted[i].headers.fragment) follow_fragment(packets[i], sorted[i]);
-    tuples[i] = sorted[i].tuple;
-  }
-  batch_.table().find(std::span(tuples).first(packets.size()), found);
-  for (std::size_t i = 0; i < packets.size(); ++i) {
-    if (found[i]) batch_.table().prefetch(found[i]->flow);
-  }
+  FlowBatch::Room& room = batch_.room_;
+  Frames frames;
+  locate_frames(call_.batch, packets, frames);
+  const std::uint64_t usual = sort(packets, frames);
+  batch_.table().find(std::span(room.tuples).first(packets.size()), room.found);
   batch_.forgot_ = false;
   std::array<std::uint32_t, kFlowStateCount> of_state{};
   for (std::size_t i = 0; i < packets.size(); ++i) {
-    if (batch_.forgot_) found[i] = batch_.table().find(tuples[i]);
-    const PacketFlow flow = follow_one(packets[i], sorted[i], found[i]);
-    batch_.packets_[packets[i]] = flow;
+    const bool is_usual = (usual >> i & 1) != 0;
+    PacketFlow& is = batch_.packets_[packets[i]];
+    if (is_usual && room.found[i] && !batch_.forgot_) [[likely]] {
+      const FlowTable::Found at = *room.found[i];
+      is.flow = at.flow;
+      is.direction = at.direction;
+      const FlowTuple& tuple = room.tuples[i];
+      const bool done = tuple.protocol == kTcp ? follow_usual_tcp(is, frames[i], tuple)
+                                               : follow_usual_udp(is, frames[i], tuple);
+      if (done) [[likely]] {
+        ++of_state[static_cast<std::size_t>(is.state)];
+        continue;
+      }
+      is = {};
+    }
+    if (is_usual) room.sorted[i] = sort_packet(call_.batch.bytes(packets[i]));
+    Found found = room.found[i] ? Found(*room.found[i]) : std::nullopt;
+    if (batch_.forgot_) found = batch_.table().find(room.tuples[i]);
+    is = follow_one(packets[i], room.sorted[i], found);
     batch_.is_question_[packets[i]] =
-        flow.state == FlowState::kNew && sorted[i].kind == Kind::kFlow;
-    ++of_state[static_cast<std::size_t>(flow.state)];
+        is.state == FlowState::kNew && room.sorted[i].kind == Kind::kFlow;
+    ++of_state[static_cast<std::size_t>(is.state)];
   }
   for (std::size_t i = 0; i < kFlowStateCount; ++i) hit(kCounterOfState[i], of_state[i]);
 }
@@ -162,8 +234,7 @@ PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
   if (step == TcpStep::kOver) batch_.over_.set(packet);
   if (sorted.tuple.protocol == kTcp) tell_of(own.tcp, is);
   if (at.direction == 1) own.answered = 1;
-  own.duration_ms = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(now_ms_ - own.started_ms, std::numeric_limits<std::uint32_t>::max()));
+  own.duration_ms = duration_ms(own);
   is.state = own.answered != 0 ? FlowState::kEstablished : FlowState::kNew;
   const std::uint32_t later_s = now_s_ + flow_timeout_s(sorted.tuple, own, settings_.timeouts);
   write(at.flow, at.direction, own, step == TcpStep::kIgnored ? 0 : later_s, sorted.ip_bytes);
@@ -236,7 +307,8 @@ bool FlowTracker::keep_one(FlowBatch::Beginning& one) noexcept {
 EndOfBatch FlowTracker::keep(Reason refused, Reason full) noexcept {
   EndOfBatch end{{{{0, refused}, {0, full}}}};
   auto& [of_refused, of_full] = end.drops;
-  const std::bitset<kBatchCapacityMax> asked = this->asked();
+  std::bitset<kBatchCapacityMax> asked;
+  if (batch_.beginning_count_ != 0) asked = this->asked();
   for (std::uint32_t i = 0; i < batch_.beginning_count_; ++i) {
     FlowBatch::Beginning& one = batch_.beginnings_[i];
     const std::uint32_t flow = i | FlowBatch::kBeginning;
@@ -251,7 +323,7 @@ EndOfBatch FlowTracker::keep(Reason refused, Reason full) noexcept {
     if (one.in_table != kNoFlow) hit(FlowCounter::kBegun);
     batch_.forget(flow);
   }
-  for (std::uint32_t i = 0; i < call_.batch.count; ++i) {
+  for (std::uint32_t i = 0; batch_.over_.any() && i < call_.batch.count; ++i) {
     if (batch_.over_[i] && batch_.packets_[i].flow != kNoFlow) {
       batch_.end(batch_.packets_[i].flow, FlowEndReason::kClosed);
     }

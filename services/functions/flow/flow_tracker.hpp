@@ -12,6 +12,7 @@
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/flow/flow_settings.hpp"
 #include "services/functions/flow/flow_sort.hpp"
+#include "services/functions/frames.hpp"
 
 namespace millrace {
 
@@ -40,6 +41,14 @@ class FlowTracker {
   using Found = std::optional<FlowTable::Found>;
 
   void follow_some(std::span<const std::uint16_t> packets) noexcept;
+  std::uint64_t sort(std::span<const std::uint16_t> packets, const Frames& frames) noexcept;
+  bool follow_usual_udp(PacketFlow& is, const std::byte* frame, const FlowTuple& tuple) noexcept;
+  bool follow_usual_tcp(PacketFlow& is, const std::byte* frame, const FlowTuple& tuple) noexcept;
+  /// Up to now.
+  std::uint32_t duration_ms(const FlowOwn& own) const noexcept {
+    const std::uint64_t since = now_ms_ - own.started_ms;
+    return since > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(since);
+  }
   void follow_fragment(std::uint16_t packet, SortedPacket& sorted) noexcept;
   PacketFlow follow_one(std::uint16_t packet, const SortedPacket& sorted, Found found) noexcept;
   PacketFlow follow_error(Found found) noexcept;

@@ -151,9 +151,33 @@ TcpStep refuse(TcpTrack& track, std::uint8_t direction, const TcpSegment& segmen
   return TcpStep::kInvalid;
 }
 
+/// The segment is believed if it is in the window.
+TcpStep move_in_window(TcpTrack& track, std::uint8_t direction, const TcpSegment& segment,
+                       const TcpPolicy& policy, TcpState before, TcpState next) noexcept {
+  switch (check_tcp_window(track, direction, segment, policy)) {
+    case TcpWindowCheck::kIgnored:
+      return TcpStep::kIgnored;
+    case TcpWindowCheck::kOut:
+      return refuse(track, direction, segment);
+    case TcpWindowCheck::kUpdated:
+      if (segment.kind == TcpKind::kAck) {
+        count_repeats(track, direction, segment);
+        track.last_end = segment.end;
+        track.last_window = segment.window;
+      }
+      break;
+    case TcpWindowCheck::kIn:
+      break;
+  }
+  return move(track, direction, segment, before, next);
+}
+
 TcpStep judge(TcpTrack& track, std::uint8_t direction, const TcpSegment& segment,
               const TcpPolicy& policy) noexcept {
   TcpState before = state_of(track);
+  if (segment.kind == TcpKind::kAck && before == TcpState::kEstablished) [[likely]] {
+    return move_in_window(track, direction, segment, policy, before, before);
+  }
   TcpMove next = tcp_move(direction, segment.kind, before);
   if (next == TcpMove::kReopen) {
     if (reopens(track, direction)) return TcpStep::kReopened;
@@ -185,22 +209,7 @@ TcpStep judge(TcpTrack& track, std::uint8_t direction, const TcpSegment& segment
     if (reset.doubtful) state = before;
     if (!reset.windowed) return move(track, direction, segment, before, state);
   }
-  switch (check_tcp_window(track, direction, segment, policy)) {
-    case TcpWindowCheck::kIgnored:
-      return TcpStep::kIgnored;
-    case TcpWindowCheck::kOut:
-      return refuse(track, direction, segment);
-    case TcpWindowCheck::kUpdated:
-      if (segment.kind == TcpKind::kAck) {
-        count_repeats(track, direction, segment);
-        track.last_end = segment.end;
-        track.last_window = segment.window;
-      }
-      break;
-    case TcpWindowCheck::kIn:
-      break;
-  }
-  return move(track, direction, segment, before, state);
+  return move_in_window(track, direction, segment, policy, before, state);
 }
 
 }  // namespace

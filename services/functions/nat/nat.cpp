@@ -54,7 +54,13 @@ class Nat final : public Function {
 
   void finish(const FinishContext& call) noexcept override {
     std::optional<PortPool> pool = lanes_.pool_of(call.state, call.facts);
+    std::uint32_t translated = 0;
     for (const std::uint16_t packet : call.selected.packets) {
+      if (call.flows != nullptr && call.flows->is_usual(packet)) [[likely]] {
+        const Usual usual = translate_usual(call, packet);
+        translated += usual == Usual::kTranslated ? 1 : 0;
+        if (usual != Usual::kNot) continue;
+      }
       const PacketHeaders headers = parse_headers(call.batch.bytes(packet));
       if (headers.ip_version != 4) continue;
       if (is_forged(call, packet, headers)) {
@@ -70,6 +76,7 @@ class Nat final : public Function {
       if (begins && !begin(call, pool, packet, at.flow)) continue;
       translate(call, packet, headers, at);
     }
+    call.counters.hit(static_cast<std::size_t>(NatCounter::kTranslated), translated);
   }
 
   void flow_ended(const StateOfFunction& own, const FlowEntry& flow) noexcept override {
@@ -86,6 +93,25 @@ class Nat final : public Function {
     const bool outside = (nat & kBeganOutside) != 0;
     notes.unmap(pool, (nat & ~kBeganOutside) - 1,
                 nat_address(outside ? tuple.source : tuple.destination));
+  }
+
+  enum class Usual : std::uint8_t {
+    kNot,  ///< the general way is for it, and nothing has happened
+    kAsItIs,
+    kTranslated,  ///< not counted yet
+  };
+  /// A usual packet of a flow whose translation is known.
+  Usual translate_usual(const FinishContext& call, std::uint16_t packet) const noexcept {
+    const PacketFlow at = call.flows->of(packet);
+    if (at.flow == kNoFlow || call.flows->is_new(at.flow)) return Usual::kNot;
+    const FlowTuple& has = call.flows->tuple(at.flow, at.direction);
+    if (sides_.is_masqueraded(nat_address(has.source))) return Usual::kNot;
+    const auto back = static_cast<std::uint8_t>(1 - at.direction);
+    const FlowTuple gets = reversed(call.flows->tuple(at.flow, back));
+    if (is_same_tuple(has, gets)) return Usual::kAsItIs;
+    if (!rewrite_usual(call.batch.data(packet), has, gets)) return Usual::kNot;
+    turn(call, packet, nat_address(gets.destination));
+    return Usual::kTranslated;
   }
 
   /// From an address of the router that only translated packets have: what has been translated

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
+#include "services/functions/flow/flow_usual.hpp"
 #include "services/functions/flow/same_tuple.hpp"
 #include "services/functions/nat/crc32c_change.hpp"
 #include "shared/base/ip_protocol.hpp"
@@ -12,6 +14,7 @@
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
+#include "shared/packet/tcp_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -248,6 +251,56 @@ bool rewrite_packet(std::span<std::byte> frame, const PacketHeaders& headers, co
     update_checksum(transport, has.protocol, has.version == 4,
                     covered(has.protocol, addresses, changed), whole);
   }
+  return true;
+}
+
+bool rewrite_usual(std::byte* frame, const FlowTuple& has, const FlowTuple& gets) noexcept {
+  constexpr std::size_t kSourceAt = usual_packet::kNetworkAt + ipv4_wire::kSourceAt,
+                        kDestinationAt = usual_packet::kNetworkAt + ipv4_wire::kDestinationAt,
+                        kChecksumAt = usual_packet::kNetworkAt + ipv4_wire::kChecksumAt,
+                        kPortsAt = usual_packet::kTransportAt;
+  const auto address = [](const Ipv6Bytes& bytes) {
+    return usual_packet::u32(reinterpret_cast<const std::byte*>(bytes.data()));
+  };
+  const auto put = [frame](std::size_t at, std::uint16_t value) {
+    value = __builtin_bswap16(value);
+    std::memcpy(frame + at, &value, sizeof value);
+  };
+  const std::uint32_t source = address(has.source), destination = address(has.destination);
+  if (usual_packet::u32(frame + kSourceAt) != source ||
+      usual_packet::u32(frame + kDestinationAt) != destination ||
+      usual_packet::u16(frame + kPortsAt) != has.source_port ||
+      usual_packet::u16(frame + kPortsAt + 2) != has.destination_port) {
+    return false;
+  }
+  std::uint32_t before = 0, after = 0;  // sums of what changes
+  const auto change_address = [&](std::size_t at, std::uint32_t from, std::uint32_t to) {
+    if (from == to) return;
+    before += (from >> 16) + (from & 0xffff);
+    after += (to >> 16) + (to & 0xffff);
+    put(at, static_cast<std::uint16_t>(to >> 16));
+    put(at + 2, static_cast<std::uint16_t>(to));
+  };
+  change_address(kSourceAt, source, address(gets.source));
+  change_address(kDestinationAt, destination, address(gets.destination));
+  const auto updated = [&](std::uint16_t checksum) {
+    return updated_checksum(checksum, folded_sum(before), folded_sum(after));
+  };
+  put(kChecksumAt, updated(usual_packet::u16(frame + kChecksumAt)));
+  const auto change_port = [&](std::size_t at, std::uint16_t from, std::uint16_t to) {
+    if (from == to) return;
+    before += from;
+    after += to;
+    put(at, to);
+  };
+  change_port(kPortsAt, has.source_port, gets.source_port);
+  change_port(kPortsAt + 2, has.destination_port, gets.destination_port);
+  const bool is_udp = has.protocol == kUdp;
+  const std::size_t at = kPortsAt + (is_udp ? transport_checksum_at(kUdp) : tcp_wire::kChecksumAt);
+  const std::uint16_t checksum = usual_packet::u16(frame + at);
+  if (is_udp && checksum == 0) return true;
+  const std::uint16_t value = updated(checksum);
+  put(at, is_udp && value == 0 ? 0xffff : value);
   return true;
 }
 

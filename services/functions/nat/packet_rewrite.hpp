@@ -33,6 +33,11 @@ namespace millrace {
 bool rewrite_packet(std::span<std::byte> frame, const PacketHeaders& headers, const FlowTuple& has,
                     const FlowTuple& gets) noexcept;
 
+/// The same of a usual packet (flow_usual.hpp), in a fourth of the time: the same bytes come out.
+/// `has` and `gets` are of IPv4 and of one protocol, UDP or TCP. False: its tuple is not `has`, and
+/// nothing is changed.
+bool rewrite_usual(std::byte* frame, const FlowTuple& has, const FlowTuple& gets) noexcept;
+
 /// The packet is an ICMP error about a packet of the other direction: the one that it quotes has
 /// the tuple reversed(has), which becomes reversed(gets) as far as the quote goes, its checksums
 /// with it (RFC 5508 4.2, 4.3). The error's own source becomes gets' where the translation changes

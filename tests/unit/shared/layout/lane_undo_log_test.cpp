@@ -26,7 +26,11 @@ struct Lane {
 
   std::vector<std::byte> copy() const { return {state.begin(), state.end()}; }
   void change(std::size_t at, std::size_t bytes, int value) const {
-    log.keep(at, bytes);
+    if (bytes != 0 && at / 64 == (at + bytes - 1) / 64) {
+      log.keep_line_of(at);
+    } else {
+      log.keep(at, bytes);
+    }
     std::fill_n(state.begin() + static_cast<std::ptrdiff_t>(at), bytes, std::byte(value));
   }
 };

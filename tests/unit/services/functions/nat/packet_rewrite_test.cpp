@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "services/functions/flow/flow_usual.hpp"
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
 #include "tests/unit/services/functions/nat/rewrite_frames.hpp"
@@ -46,6 +47,51 @@ TEST(PacketRewrite, MakesOfAPacketWhatScapyBuildsForTheOtherAddresses) {
     ASSERT_TRUE(rewrite_packet(frame, parse_headers(frame), has, has));
     EXPECT_EQ(frame, before);
   }
+}
+
+/// Also where sums and checksums are 0 or all ones.
+TEST(PacketRewrite, MakesOfAUsualPacketTheSameInTheShortWay) {
+  std::mt19937 random(11);
+  const auto word = [&] {
+    constexpr std::uint16_t kEdges[] = {0, 0xffff, 1, 0xfffe};
+    return random() % 4 == 0 ? kEdges[random() % 4] : static_cast<std::uint16_t>(random());
+  };
+  std::uint32_t zeros = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    const bool is_tcp = random() % 2 == 0;
+    Frame frame(is_tcp ? 60 : 50);
+    wire_bytes::put16(frame, 12, 0x0800);
+    wire_bytes::put8(frame, 14, 0x45);
+    wire_bytes::put16(frame, 16, static_cast<std::uint16_t>(frame.size() - 14));
+    wire_bytes::put8(frame, 23, is_tcp ? 6 : 17);
+    for (const std::size_t at : {24u, 26u, 28u, 30u, 32u, 34u, 36u}) {
+      wire_bytes::put16(frame, at, word());
+    }
+    if (is_tcp) wire_bytes::put8(frame, 46, 0x50);
+    if (!is_tcp) wire_bytes::put16(frame, 38, static_cast<std::uint16_t>(frame.size() - 34));
+    wire_bytes::put16(frame, is_tcp ? 50 : 40, word());
+    FlowTuple has;
+    ASSERT_TRUE(usual_packet::find_tuple(frame, has));
+    FlowTuple gets = has;
+    if (random() % 2 == 0) {
+      for (std::size_t i = 0; i < 4; ++i) gets.source[i] = static_cast<std::uint8_t>(word());
+    }
+    if (random() % 3 == 0) {
+      for (std::size_t i = 0; i < 4; ++i) gets.destination[i] = static_cast<std::uint8_t>(word());
+    }
+    if (random() % 2 == 0) gets.source_port = word();
+    if (random() % 3 == 0) gets.destination_port = word();
+    Frame wanted = frame;
+    ASSERT_TRUE(rewrite_packet(wanted, parse_headers(wanted), has, gets));
+    ASSERT_TRUE(rewrite_usual(frame.data(), has, gets));
+    ASSERT_EQ(frame, wanted) << round;
+    zeros += !is_tcp && wire_bytes::u16(frame, 40) == 0 ? 1 : 0;
+    // Not its tuple any more.
+    const bool is_another = has != gets;
+    ASSERT_NE(rewrite_usual(frame.data(), has, gets), is_another);
+    ASSERT_EQ(frame, wanted);
+  }
+  EXPECT_GT(zeros, 100u);
 }
 
 const rewrite_frames::NamedPacket& packet_named(std::string_view name) {
