@@ -32,10 +32,15 @@ BuildReport build_image(const Plan& plan, std::uint32_t function) {
 }
 
 std::string report_json(const BuildReport& report) {
+  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  for (const TableFile& file : report.files) {
+    files.push_back({{"path", file.path}, {"accepted", file.accepted}});
+  }
   const nlohmann::ordered_json json = {{"accepted", report.accepted},
                                        {"refused", report.refused},
                                        {"counter_count", report.counter_count},
-                                       {"refusals", report.refusals}};
+                                       {"refusals", report.refusals},
+                                       {"files", files}};
   // Paths and lines may hold any bytes.
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -19,7 +19,8 @@ BuildReport build_image(const FunctionContext& context);
 /// The same for function number `function` of `plan`.
 BuildReport build_image(const Plan& plan, std::uint32_t function);
 
-/// One line of JSON: {"accepted":2,"refused":1,"counter_count":6,"refusals":["file:3: ..."]}.
+/// One line of JSON: {"accepted":2,"refused":1,"counter_count":6,"refusals":["file:3: ..."],
+/// "files":[{"path":"file","accepted":2}]}.
 std::string report_json(const BuildReport& report);
 
 }  // namespace millrace

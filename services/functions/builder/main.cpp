@@ -40,6 +40,9 @@ int main(int argc, char** argv) {
     for (std::string& refusal : report.refusals) {
       refusal = millrace::without_secrets(std::move(refusal), plan.secrets);
     }
+    for (millrace::TableFile& file : report.files) {
+      file.path = millrace::without_secrets(std::move(file.path), plan.secrets);
+    }
     std::printf("%s\n", millrace::report_json(report).c_str());
   } catch (const std::exception& error) {
     const std::string why = millrace::without_secrets(error.what(), plan.secrets);
