@@ -178,6 +178,27 @@ def test_a_small_file_beside_a_large_one_is_compared_by_itself(tmp_path):
         more_is_sent(running)
 
 
+def test_a_restart_looks_at_the_new_tables_before_anything_ends(tmp_path):
+    with Topology(tmp_path, guarded(tmp_path)) as running:
+        running.endless = True
+        lives = running.lives()
+        text = running.file.read_text()
+        running.file.write_text(text.replace("flows: 16", "flows: 17"))
+        for broken, why in (("", "0 entries, under half of the 4"),
+                            (FILES["wall.rules"] + "drop nonsense\n", "--accept-refused"),
+                            ("\0", "a zero byte")):
+            (tmp_path / "wall.rules").write_text(broken)
+            refused = millrace("apply", running.file, "--restart", check=False)
+            assert refused.returncode == 1 and why in refused.stderr, refused.stderr
+            assert running.lives() == lives
+        left = [name for name in os.listdir("/dev/shm")
+                if name.startswith(f"millrace-{running.name}.") and ".0.image" in name]
+        assert not left and not [one for one in os.listdir(running.run_dir) if "check" in one]
+        (tmp_path / "wall.rules").write_text("")
+        done = ask("apply", running.file, "--restart", "--accept-shrunk")["done"]
+        assert done[-1].startswith("restarted: ")
+
+
 def test_a_start_with_one_empty_file_of_two_says_which(tmp_path):
     text = of_two_files(tmp_path)
     (tmp_path / "small.fire").write_text("")
