@@ -241,6 +241,8 @@ struct FunctionContext {
   bool on_device = false;
   /// Of the topology, for what builds a table: the translations of all of them. Empty: none known.
   std::span<const PlanPath> paths = {};
+  /// Likewise: where the topology runs, or will. Empty: it does not.
+  std::string_view run_dir = {};
 };
 
 /// Makes a function for one worker: parses settings, maps `function.image` read-only when it has

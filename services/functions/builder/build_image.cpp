@@ -19,7 +19,7 @@ BuildReport build_image(const FunctionContext& context) {
   return type.build(context);
 }
 
-BuildReport build_image(const Plan& plan, std::uint32_t function) {
+BuildReport build_image(const Plan& plan, std::uint32_t function, std::string_view run_dir) {
   if (function >= plan.functions.size()) {
     throw Error("function number " + std::to_string(function) + " of " +
                 std::to_string(plan.functions.size()) + "; they are counted from 0");
@@ -27,8 +27,11 @@ BuildReport build_image(const Plan& plan, std::uint32_t function) {
   const PlanFunction& wanted = plan.functions[function];
   const bool on_device =
       wanted.group < plan.groups.size() && plan.groups[wanted.group].kind == GroupKind::kGpu;
-  return build_image(
-      {.function = wanted, .ports = plan.ports, .on_device = on_device, .paths = plan.paths});
+  return build_image({.function = wanted,
+                      .ports = plan.ports,
+                      .on_device = on_device,
+                      .paths = plan.paths,
+                      .run_dir = run_dir});
 }
 
 std::string report_json(const BuildReport& report) {

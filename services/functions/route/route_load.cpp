@@ -281,7 +281,7 @@ RouteSet load_routes(const FunctionContext& context, const RouteSettings& settin
   KernelRoutes kernel;
   if (settings.follows_kernel) {
     check_host_interfaces(context.ports);
-    kernel = read_kernel_routes(host_interfaces(context.ports));
+    kernel = read_kernel_routes(host_interfaces(context.ports, std::string(context.run_dir)));
   }
   if (lines + kernel.lines.size() > kPrefixCountMax) {
     throw Error(std::to_string(lines) + " lines and " + std::to_string(kernel.lines.size()) +
