@@ -15,6 +15,7 @@
 #include "io-worker/ports/pcap.hpp"
 #include "io-worker/ports/replay.hpp"
 #include "io-worker/ports/settings.hpp"
+#include "io-worker/ports/taken.hpp"
 #include "io-worker/ports/tap.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
@@ -103,7 +104,9 @@ std::unique_ptr<RxQueue> reopen_rx(const Device& device, const PlanPort& port, s
   try {
     return device.open_rx(port, queue, pool, true);
   } catch (const Error& error) {
-    return closed_rx(error.what());
+    return closed_rx(error.what(), [&device, port, queue, &pool] {
+      return device.open_rx(port, queue, pool, true);
+    });
   }
 }
 
@@ -112,8 +115,19 @@ std::unique_ptr<TxQueue> reopen_tx(const Device& device, const PlanPort& port,
   try {
     return device.open_tx(port, queue, true);
   } catch (const Error& error) {
-    return closed_tx(error.what());
+    return closed_tx(error.what(),
+                     [&device, port, queue] { return device.open_tx(port, queue, true); });
   }
+}
+
+/// The supervisor begins the ingress anew when the interface is back.
+std::unique_ptr<RxQueue> open_interface_rx(const Device& device, const PlanPort& port,
+                                           std::uint32_t queue, ShareSet shares,
+                                           const BufferSource& pool, const std::string& run_dir) {
+  const bool is_away =
+      device.interface != nullptr && has_gone(run_dir, device.interface(port).interface);
+  if (is_away) return absent_rx(device.interface(port).interface);
+  return device.open_by_rx(port, queue, shares, pool, run_dir);
 }
 
 void refuse_queue(std::uint32_t queue, std::uint32_t count) {
@@ -149,7 +163,8 @@ std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue
   return while_doing(opening(port, "receive", queue), [&] {
     refuse_queue(queue, device.queues(port).receive);
     if (device.open_by_rx != nullptr) {
-      return device.open_by_rx(port, queue, shares.value_or(ShareSet{1} << queue), pool, run_dir);
+      return open_interface_rx(device, port, queue, shares.value_or(ShareSet{1} << queue), pool,
+                               run_dir);
     }
     MILLRACE_CHECK(device.open_rx != nullptr);
     if (restarted) return reopen_rx(device, port, queue, pool);

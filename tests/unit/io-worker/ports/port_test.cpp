@@ -76,7 +76,8 @@ TEST(Ports, AFileThatIsAwayIsAnErrorAtTheFirstStartAlone) {
     EXPECT_NE(error.find("open " + path + ": No such file"), std::string::npos) << error;
     EXPECT_EQ(trouble_after_restart([&] { return open_rx_queue(port, 0, pool, true); }),
               "open " + path +
-                  ": No such file or directory; not read until the ingress is restarted (kill " +
+                  ": No such file or directory; not read until it opens (tried every 30 s; at "
+                  "once: kill " +
                   std::to_string(::getpid()) + ")");
   }
   const PlanPort out = make_port("pcap", {{"out", path}});
@@ -84,8 +85,8 @@ TEST(Ports, AFileThatIsAwayIsAnErrorAtTheFirstStartAlone) {
   EXPECT_NE(error.find("open " + path + ": No such file"), std::string::npos) << error;
   EXPECT_EQ(trouble_after_restart([&] { return open_tx_queue(out, 0, true); }),
             "open " + path +
-                ": No such file or directory; what is sent is dropped as no_output until the "
-                "egress is restarted (kill " +
+                ": No such file or directory; what is sent is dropped as no_output until it opens "
+                "(tried every 30 s; at once: kill " +
                 std::to_string(::getpid()) + ")");
 }
 
