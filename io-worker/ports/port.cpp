@@ -14,6 +14,7 @@
 #include "io-worker/ports/null.hpp"
 #include "io-worker/ports/pcap.hpp"
 #include "io-worker/ports/replay.hpp"
+#include "io-worker/ports/rtnetlink.hpp"
 #include "io-worker/ports/settings.hpp"
 #include "io-worker/ports/taken.hpp"
 #include "io-worker/ports/tap.hpp"
@@ -146,6 +147,26 @@ std::optional<InterfaceWish> interface_wish(const PlanPort& port) {
   const Device& device = device_of(port);
   if (device.interface == nullptr) return std::nullopt;
   return device.interface(port);
+}
+
+std::optional<StackedPorts> stacked_ports(std::span<const PlanPort> ports) {
+  for (const PlanPort& lower : ports) {
+    const auto wish = interface_wish(lower);
+    const auto link = wish && !wish->host ? find_link(wish->interface) : std::nullopt;
+    if (!link) continue;
+    for (const Link& over : links_over(*link)) {
+      for (std::size_t i = 0; i < ports.size(); ++i) {
+        const auto other = interface_wish(ports[i]);
+        if (!other || other->interface != over.name) continue;
+        return StackedPorts{i, "interface '" + over.name + "' of port '" + ports[i].name +
+                                   "' lies over '" + link->name + "' of port '" + lower.name +
+                                   "', which leaves nothing for it: for a VLAN a port of device " +
+                                   "vlan over '" + lower.name + "', else host: true at port '" +
+                                   lower.name + "' if it is an afpacket"};
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 std::string take_port(const PlanPort& port, const std::string& run_dir, const InUse& in_use) {

@@ -228,6 +228,15 @@ std::string take_port(const PlanPort& port, const std::string& run_dir, const In
 /// What take_port() takes; nothing when the device needs nothing of the host.
 std::optional<InterfaceWish> interface_wish(const PlanPort& port);
 
+/// Of two of these ports whose interfaces lie on each other (VLAN, macvlan, bridge, bond): what the
+/// upper one would not receive, and what mends it. Empty: there are none, or the lower one leaves
+/// the kernel's stack what it receives (`host`).
+struct StackedPorts {
+  std::size_t upper = 0;  ///< number in the ports
+  std::string trouble;
+};
+std::optional<StackedPorts> stacked_ports(std::span<const PlanPort> ports);
+
 /// Opens queue `queue` of `port`. Throws millrace::Error with the file or setting that is wrong.
 /// `restarted`: an earlier life of this actor wrote or read this port; a file is continued, not
 /// begun anew, and one that cannot be opened gives a queue that goes on trying

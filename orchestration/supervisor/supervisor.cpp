@@ -111,6 +111,7 @@ void Supervisor::refuse_if_running() const {
 }
 
 void Supervisor::take_ports() {
+  if (const auto stacked = stacked_ports(plan_.ports)) throw Error(stacked->trouble);
   for (const PlanPort& port : plan_.ports) {
     const std::string done = take_port(port, options_.run_dir, is_in_use);
     if (!done.empty()) say("port " + port.name + ": " + done);
