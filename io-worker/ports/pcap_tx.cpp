@@ -150,7 +150,8 @@ std::uint32_t PcapTxQueue::write_records(std::size_t count) noexcept {
     ++whole;
   }
   if (error_ == 0) {
-    pause_ns_ = 0;
+    // Only then: a disk that has room now and then would be told of all the time.
+    if (pause_ns_ != 0 && monotonic_ns() > try_at_ns_ + kPauseNsMax) pause_ns_ = 0;
     return whole;
   }
   pause_ns_ = std::clamp(2 * pause_ns_, kPauseNsMin, kPauseNsMax);

@@ -150,7 +150,7 @@ functions:
           thresholds: thresholds, on: only }
   way:  { type: route, table: [large.routes, small.routes], on: only }
 paths:
-  main: { from: in, run: [wall, scan, seen, fire, look, way], lanes: 2 }
+  main: { from: in, run: [wall, scan, seen, fire, look, way] }
 """
 
 
