@@ -19,7 +19,8 @@ namespace {
 /// A secondary of the hub, when the topology has DPDK ports that this actor serves.
 struct Dpdk {
   explicit Dpdk(const ActorProcess& process)
-      : eal(process.plan(), process.context().me.actor), queues(process.context()) {}
+      : eal(process.plan(), process.context().me.actor, process.run_dir()),
+        queues(process.context(), process.run_dir()) {}
   Eal eal;
   DpdkProcess queues;
 };

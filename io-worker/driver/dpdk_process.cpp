@@ -6,15 +6,18 @@
 #include <rte_ethdev.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "io-worker/driver/dpdk_rx.hpp"
 #include "io-worker/driver/dpdk_tx.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/driver/port_args.hpp"
 
 namespace millrace {
 
-DpdkProcess::DpdkProcess(const ActorContext& context) : context_(context), mbufs_(context.segment) {
+DpdkProcess::DpdkProcess(const ActorContext& context, std::string run_dir)
+    : context_(context), run_dir_(std::move(run_dir)), mbufs_(context.segment) {
   register_buffer_handler(context, *this);
   const std::uint32_t streams = context.segment.layout().stream_count;
   for (std::uint32_t stream = 0; stream < streams; ++stream) check_pool(stream);
@@ -29,7 +32,8 @@ DpdkQueue DpdkProcess::queue_of(const PlanPort& port, std::uint32_t queue) const
   DpdkQueue found{0, static_cast<std::uint16_t>(queue), args.name.starts_with("net_memif")};
   if (rte_eth_dev_get_port_by_name(args.name.c_str(), &found.port) != 0) {
     throw Error("port '" + port.name + "' (dpdk): the hub has no device '" + args.name +
-                "' for this process; is the hub alive? millrace status " + context_.plan->name);
+                "' for this process; is the hub alive? millrace status " +
+                words_for_run(context_.plan->name, run_dir_));
   }
   return found;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "io-worker/ports/port.hpp"
@@ -21,7 +22,7 @@ struct DpdkQueue;
 class DpdkProcess final : public DriverBuffers {
  public:
   /// Looks for the pools. EAL runs, which took its time: the actor enrols afterwards. Throws Error.
-  explicit DpdkProcess(const ActorContext& context);
+  DpdkProcess(const ActorContext& context, std::string run_dir);
   DpdkProcess(const DpdkProcess&) = delete;  // drivers call this very object
   DpdkProcess& operator=(const DpdkProcess&) = delete;
 
@@ -52,6 +53,7 @@ class DpdkProcess final : public DriverBuffers {
   DpdkQueue queue_of(const PlanPort& port, std::uint32_t queue) const;
 
   ActorContext context_;
+  const std::string run_dir_;  ///< of the topology, for messages
   Mbufs mbufs_;
   std::uint32_t stream_ = UINT32_MAX;  ///< of this ingress
   BufferSource* pool_ = nullptr;       ///< of this ingress

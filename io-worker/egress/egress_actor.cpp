@@ -271,11 +271,13 @@ void EgressActor::note_released() noexcept {
 void EgressActor::tell_trouble() noexcept {
   for (std::size_t port = 0; port < ports_.size(); ++port) {
     const bool failed = ports_[port] && ports_[port]->failed();
-    if (failed == std::exchange(told_[port], failed) || !failed) continue;
-    const TroubleText what = ports_[port]->trouble();
-    if (!tell_ || what.empty()) continue;
+    if (!tell_ || failed == std::exchange(failed_[port], failed)) continue;
+    const TroubleText what = failed ? ports_[port]->trouble() : TroubleText{};
+    const bool told = std::exchange(told_[port], !what.empty());
+    if (what.empty() && !told) continue;
     TroubleText text;
-    text.add("port '%s': %s", context_.plan->ports[port].name.c_str(), what.c_str());
+    text.add("port '%s': %s", context_.plan->ports[port].name.c_str(),
+             failed ? what.c_str() : "it takes packets again");
     tell_(text.view());
   }
 }

@@ -96,7 +96,8 @@ class EgressActor : public Actor {
   BurstSender sender_;
   HeldPackets held_;
   SideWork side_;
-  std::array<bool, kPortCountMax> told_{};  ///< ports that have failed, as told
+  std::array<bool, kPortCountMax> failed_{};  ///< ports that had at the last look
+  std::array<bool, kPortCountMax> told_{};    ///< of these, those of which the reason was told
   TellTrouble tell_;
   bool stopping_ = false;
 };

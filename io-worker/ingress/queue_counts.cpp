@@ -17,15 +17,20 @@ void QueueCounts::count_growth(Counter id, std::uint64_t now, std::uint64_t& see
   seen = now;
 }
 
+void QueueCounts::tell(const char* what) noexcept {
+  TroubleText text;
+  const std::string& port = context_.plan->ports[context_.plan->streams[stream_].port].name;
+  text.add("port '%s': %s", port.c_str(), what);
+  tell_(text.view());
+}
+
 void QueueCounts::tell_trouble() noexcept {
+  if (!tell_) return;
+  if (queue_.has_recovered()) tell("it is open, and is read now");
   if (errors_ == errors_told_ || (errors_told_ != 0 && !queue_.exhausted())) return;
   errors_told_ = errors_;
   const TroubleText what = queue_.trouble();
-  if (!tell_ || what.empty()) return;
-  TroubleText text;
-  const std::string& port = context_.plan->ports[context_.plan->streams[stream_].port].name;
-  text.add("port '%s': %s", port.c_str(), what.c_str());
-  tell_(text.view());
+  if (!what.empty()) tell(what.c_str());
 }
 
 }  // namespace millrace

@@ -23,10 +23,12 @@ class QueueCounts {
   void tell_by(TellTrouble tell) { tell_ = std::move(tell); }
   /// Packets missed and errors since the last call.
   void count() noexcept;
-  /// Of errors counted so far: at the first of them, and at the end of the source once more.
+  /// Of errors counted so far: at the first of them, and at the end of the source once more; that
+  /// the source has recovered.
   void tell_trouble() noexcept;
 
  private:
+  void tell(const char* what) noexcept;
   void count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept;
 
   ActorContext context_;

@@ -22,7 +22,8 @@ constexpr int kSendBufferBytes = 4 << 20;          // what may wait in the devic
 
 class AfpacketTxQueue final : public TxQueue {
  public:
-  /// `interface`: as the topology calls it, and as one that is made anew is called.
+  /// `interface`: as the topology calls it, and as one that is made anew is called; empty
+  /// `called_now`: it is gone.
   AfpacketTxQueue(const std::string& interface, const std::string& called_now, bool super_frames)
       : socket_(open_packet_socket()), interface_(interface), frames_(super_frames) {
     const int on = 1;
@@ -35,7 +36,8 @@ class AfpacketTxQueue final : public TxQueue {
     if (::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) != 0) {
       ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     }
-    bind_packet_socket(socket_, called_now, 0);  // protocol 0: it receives nothing
+    failed_ = called_now.empty();
+    if (!failed_) bind_packet_socket(socket_, called_now, 0);  // protocol 0: it receives nothing
   }
 
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
@@ -118,7 +120,8 @@ class AfpacketTxQueue final : public TxQueue {
 
 std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface, const std::string& run_dir,
                                         bool super_frames) {
-  return std::make_unique<AfpacketTxQueue>(interface, name_now(run_dir, interface), super_frames);
+  const std::string name = has_gone(run_dir, interface) ? "" : name_now(run_dir, interface);
+  return std::make_unique<AfpacketTxQueue>(interface, name, super_frames);
 }
 
 std::unique_ptr<TxQueue> open_afpacket_tx(const PlanPort& port, const std::string& run_dir) {

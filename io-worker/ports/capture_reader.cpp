@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "shared/base/error.hpp"
@@ -18,6 +19,21 @@ void refuse_link_type(std::uint32_t link_type) {
   if (link_type == kLinkTypeEthernet) return;
   throw Error("link type " + std::to_string(link_type) +
               " (www.tcpdump.org/linktypes.html); only Ethernet, link type 1, can be read");
+}
+
+/// By the first four bytes; empty: they are of none that is known.
+std::string_view unpacker_of(const std::byte* magic) {
+  struct Format {
+    std::string_view begin, program;
+  };
+  constexpr Format kFormats[] = {{"\x1f\x8b", "gunzip"},        {"\x28\xb5\x2f\xfd", "unzstd"},
+                                 {"\xfd\x37\x7a\x58", "unxz"},  {"\x42\x5a\x68", "bunzip2"},
+                                 {"\x04\x22\x4d\x18", "unlz4"}, {"PK\x03\x04", "unzip"}};
+  const std::string_view bytes(reinterpret_cast<const char*>(magic), 4);
+  for (const Format& format : kFormats) {
+    if (bytes.starts_with(format.begin)) return format.program;
+  }
+  return {};
 }
 
 void refuse_unreadable(const FileWindow& window) {
@@ -46,7 +62,9 @@ void CaptureReader::open() {
     return refuse_link_type(std::get<PcapFormat>(format_).link_type);
   }
   if (load_number<std::uint32_t>(magic, false) != kPcapngSectionHeader) {
-    throw Error("neither a pcap nor a pcapng capture");
+    const std::string_view program = unpacker_of(magic);
+    if (program.empty()) throw Error("neither a pcap nor a pcapng capture");
+    throw Error("it is compressed; unpack it first, with " + std::string(program));
   }
   open_pcapng();
 }

@@ -18,6 +18,8 @@
 namespace millrace {
 namespace {
 
+constexpr std::uint64_t kPauseNsMin = 500'000'000, kPauseNsMax = 30'000'000'000;
+
 class PcapTxQueue final : public TxQueue {
  public:
   PcapTxQueue(const std::string& path, bool restarted);
@@ -42,7 +44,7 @@ class PcapTxQueue final : public TxQueue {
     if (error_ == 0) return text;
     text.add("%s: ", strerrordesc_np(error_));
     text.add_path(path_);
-    text.add(" ends behind a whole record; what follows is dropped as no_output");
+    text.add(" ends behind a whole record; dropped as no_output until it can be written again");
     return text;
   }
 
@@ -60,6 +62,7 @@ class PcapTxQueue final : public TxQueue {
   template <typename RecordOf>
   std::uint32_t send_each(std::size_t count, const RecordOf& record_of) noexcept {
     std::uint32_t sent = 0;
+    if (error_ != 0 && !tries_again()) return 0;
     while (sent < count && error_ == 0) {
       const std::uint64_t now_ns = system_clock_ns();
       const std::size_t some = std::min<std::size_t>(count - sent, kBurstMax);
@@ -68,6 +71,7 @@ class PcapTxQueue final : public TxQueue {
     }
     return sent;
   }
+  bool tries_again() noexcept;
   void add(std::size_t place, const Record& record, std::uint64_t now_ns) noexcept;
   std::uint32_t write_records(std::size_t count) noexcept;
   std::uint64_t write_all(std::span<iovec> pieces) noexcept;
@@ -75,7 +79,8 @@ class PcapTxQueue final : public TxQueue {
   const std::string path_;
   UniqueFd file_;
   std::uint64_t end_ = 0;  ///< of the last whole record
-  int error_ = 0;          ///< errno of the write that failed for good; 0: none has
+  int error_ = 0;          ///< errno of the write that failed last; 0: it was no failure
+  std::uint64_t pause_ns_ = 0, try_at_ns_ = 0;  ///< until the next write after one that failed
   std::array<RecordHeader, kBurstMax> headers_{};
   std::array<std::uint64_t, kBurstMax> record_bytes_{};
   std::array<iovec, std::size_t{2} * kBurstMax> pieces_{};
@@ -119,6 +124,13 @@ void PcapTxQueue::go_on(const std::string& path) {
   }
 }
 
+/// A disk that was full may have room by now.
+bool PcapTxQueue::tries_again() noexcept {
+  if (monotonic_ns() < try_at_ns_) return false;
+  error_ = 0;
+  return true;
+}
+
 void PcapTxQueue::add(std::size_t place, const Record& record, std::uint64_t now_ns) noexcept {
   put_pcap_record_header(headers_[place].data(), record.time_ns != 0 ? record.time_ns : now_ns,
                          static_cast<std::uint32_t>(record.bytes.size()), record.wire_length);
@@ -137,8 +149,15 @@ std::uint32_t PcapTxQueue::write_records(std::size_t count) noexcept {
     end_ += record_bytes_[whole];
     ++whole;
   }
+  if (error_ == 0) {
+    // Only then: a disk that has room now and then would be told of all the time.
+    if (pause_ns_ != 0 && monotonic_ns() > try_at_ns_ + kPauseNsMax) pause_ns_ = 0;
+    return whole;
+  }
+  pause_ns_ = std::clamp(2 * pause_ns_, kPauseNsMin, kPauseNsMax);
+  try_at_ns_ = monotonic_ns() + pause_ns_;
   // Cuts off what is there of a record that did not fit; if that fails too, a restart does it.
-  if (error_ != 0 && ::ftruncate(file_.get(), static_cast<off_t>(end_)) != 0) return whole;
+  if (::ftruncate(file_.get(), static_cast<off_t>(end_)) != 0) return whole;
   return whole;
 }
 

@@ -14,7 +14,9 @@
 #include "io-worker/ports/null.hpp"
 #include "io-worker/ports/pcap.hpp"
 #include "io-worker/ports/replay.hpp"
+#include "io-worker/ports/rtnetlink.hpp"
 #include "io-worker/ports/settings.hpp"
+#include "io-worker/ports/taken.hpp"
 #include "io-worker/ports/tap.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
@@ -103,7 +105,9 @@ std::unique_ptr<RxQueue> reopen_rx(const Device& device, const PlanPort& port, s
   try {
     return device.open_rx(port, queue, pool, true);
   } catch (const Error& error) {
-    return closed_rx(error.what());
+    return closed_rx(error.what(), [&device, port, queue, &pool] {
+      return device.open_rx(port, queue, pool, true);
+    });
   }
 }
 
@@ -112,8 +116,19 @@ std::unique_ptr<TxQueue> reopen_tx(const Device& device, const PlanPort& port,
   try {
     return device.open_tx(port, queue, true);
   } catch (const Error& error) {
-    return closed_tx(error.what());
+    return closed_tx(error.what(),
+                     [&device, port, queue] { return device.open_tx(port, queue, true); });
   }
+}
+
+/// The supervisor begins the ingress anew when the interface is back.
+std::unique_ptr<RxQueue> open_interface_rx(const Device& device, const PlanPort& port,
+                                           std::uint32_t queue, ShareSet shares,
+                                           const BufferSource& pool, const std::string& run_dir) {
+  const bool is_away =
+      device.interface != nullptr && has_gone(run_dir, device.interface(port).interface);
+  if (is_away) return absent_rx(device.interface(port).interface);
+  return device.open_by_rx(port, queue, shares, pool, run_dir);
 }
 
 void refuse_queue(std::uint32_t queue, std::uint32_t count) {
@@ -134,6 +149,26 @@ std::optional<InterfaceWish> interface_wish(const PlanPort& port) {
   return device.interface(port);
 }
 
+std::optional<StackedPorts> stacked_ports(std::span<const PlanPort> ports) {
+  for (const PlanPort& lower : ports) {
+    const auto wish = interface_wish(lower);
+    const auto link = wish && !wish->host ? find_link(wish->interface) : std::nullopt;
+    if (!link) continue;
+    for (const Link& over : links_over(*link)) {
+      for (std::size_t i = 0; i < ports.size(); ++i) {
+        const auto other = interface_wish(ports[i]);
+        if (!other || other->interface != over.name) continue;
+        return StackedPorts{i, "interface '" + over.name + "' of port '" + ports[i].name +
+                                   "' lies over '" + link->name + "' of port '" + lower.name +
+                                   "', which leaves nothing for it: for a VLAN a port of device " +
+                                   "vlan over '" + lower.name + "', else host: true at port '" +
+                                   lower.name + "' if it is an afpacket"};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::string take_port(const PlanPort& port, const std::string& run_dir, const InUse& in_use) {
   if (const auto wish = interface_wish(port)) return take_interface(port, *wish, run_dir, in_use);
   const Device& device = device_of(port);
@@ -149,7 +184,8 @@ std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue
   return while_doing(opening(port, "receive", queue), [&] {
     refuse_queue(queue, device.queues(port).receive);
     if (device.open_by_rx != nullptr) {
-      return device.open_by_rx(port, queue, shares.value_or(ShareSet{1} << queue), pool, run_dir);
+      return open_interface_rx(device, port, queue, shares.value_or(ShareSet{1} << queue), pool,
+                               run_dir);
     }
     MILLRACE_CHECK(device.open_rx != nullptr);
     if (restarted) return reopen_rx(device, port, queue, pool);

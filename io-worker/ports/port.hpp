@@ -138,6 +138,8 @@ class RxQueue {
   virtual std::uint64_t errors() const noexcept { return 0; }
   /// For people: what these errors are. Empty: nothing that the port itself knows.
   virtual TroubleText trouble() const noexcept { return {}; }
+  /// For people, once: what could not be opened is read now.
+  virtual bool has_recovered() noexcept { return false; }
   /// Where the port's flows can go over from one queue to another; null: where they cannot.
   virtual RxShares* shares() noexcept { return nullptr; }
   /// For people, at the start: what it found. Empty: nothing to say.
@@ -226,9 +228,19 @@ std::string take_port(const PlanPort& port, const std::string& run_dir, const In
 /// What take_port() takes; nothing when the device needs nothing of the host.
 std::optional<InterfaceWish> interface_wish(const PlanPort& port);
 
+/// Of two of these ports whose interfaces lie on each other (VLAN, macvlan, bridge, bond): what the
+/// upper one would not receive, and what mends it. Empty: there are none, or the lower one leaves
+/// the kernel's stack what it receives (`host`).
+struct StackedPorts {
+  std::size_t upper = 0;  ///< number in the ports
+  std::string trouble;
+};
+std::optional<StackedPorts> stacked_ports(std::span<const PlanPort> ports);
+
 /// Opens queue `queue` of `port`. Throws millrace::Error with the file or setting that is wrong.
 /// `restarted`: an earlier life of this actor wrote or read this port; a file is continued, not
-/// begun anew, and one that cannot be opened gives a closed queue (closed_queues.hpp). `run_dir`:
+/// begun anew, and one that cannot be opened gives a queue that goes on trying
+/// (closed_queues.hpp), for which `pool` has to live as long. `run_dir`:
 /// where hub and standby lend what they keep (kept_file.hpp). `shares`: that it reads, where the
 /// port has such; nothing: the one with its own number.
 std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,

@@ -79,6 +79,11 @@ std::optional<std::uint32_t> taken_index(const std::string& run_dir, const std::
   return taken->index;
 }
 
+bool has_gone(const std::string& run_dir, const std::string& interface) {
+  const auto index = taken_index(run_dir, interface);
+  return index && !find_link(*index) && !find_link(interface);
+}
+
 std::string name_now(const std::string& run_dir, const std::string& interface) {
   const auto taken = last_taken(run_dir, interface);
   if (!taken) return interface;

@@ -48,6 +48,9 @@ bool sees_interfaces_of(const std::string& run_dir);
 /// Index of the interface that the topology of the run directory has taken last for this name;
 /// none: it has taken none, or not in this network namespace.
 std::optional<std::uint32_t> taken_index(const std::string& run_dir, const std::string& interface);
+/// The interface that the topology has taken for this name is gone, and none of the name is there;
+/// false: it has taken none, or not in this network namespace.
+bool has_gone(const std::string& run_dir, const std::string& interface);
 /// What the interface is called that the topology of the run directory has taken for this name;
 /// the name itself when it has taken none or the interface is gone.
 std::string name_now(const std::string& run_dir, const std::string& interface);

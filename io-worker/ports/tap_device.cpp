@@ -13,11 +13,11 @@
 #include "io-worker/ports/tap.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/run_words.hpp"
+#include "shared/base/tap_interface.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::string_view kAliasStart = "millrace: port of the topology in ";
 /// Bytes that wait behind the interface for a reader that does not take them, for each queue.
 constexpr int kWaitingBytesMax = 2 << 20;
 
@@ -44,11 +44,6 @@ UniqueFd open_tun() {
               ": name another one, or: millrace down " + words_for_run_in(owner));
 }
 
-/// The run directory of the topology whose port it is; empty: of none.
-std::string owner_of(const std::string& alias) {
-  return alias.starts_with(kAliasStart) ? alias.substr(kAliasStart.size()) : "";
-}
-
 [[noreturn]] void refuse(const std::string& interface, const std::string& run_dir, int error) {
   if (error == EPERM) {
     throw Error("making interface '" + interface +
@@ -56,7 +51,7 @@ std::string owner_of(const std::string& alias) {
   }
   if (error == EBUSY) {
     const auto link = find_link(interface);
-    refuse_taken(interface, link ? owner_of(link->alias) : "", run_dir);
+    refuse_taken(interface, link ? run_dir_of_tap(link->alias) : "", run_dir);
   }
   throw system_error("make interface '" + interface + "'", error);
 }
@@ -99,7 +94,7 @@ std::string prepare_tap(const PlanPort& port, const std::string& run_dir, const 
   open_tun();
   const auto link = find_link(interface);
   if (!link) return "";
-  const std::string owner = owner_of(link->alias);
+  const std::string owner = run_dir_of_tap(link->alias);
   // The caller has made sure that nothing of its own topology lives.
   if (owner.empty() || (owner != run_dir && in_use(owner))) refuse_taken(interface, owner, run_dir);
   check_done(remove_link(link->index), "remove interface '" + interface + "' of a killed run");
@@ -114,7 +109,7 @@ std::vector<UniqueFd> make_tap(const PlanPort& port, const std::string& run_dir)
     if (settings.super_frames) take_super_frames(queues.back());
   }
   const std::uint32_t index = tap_index(queues[0]);
-  check_done(set_alias(index, std::string(kAliasStart) + run_dir), "mark it");
+  check_done(set_alias(index, tap_alias(settings.interface, run_dir)), "mark it");
   if (::ioctl(queues[0].get(), TUNSETSNDBUF, &kWaitingBytesMax) != 0) {
     throw system_error("bound what waits behind it", errno);
   }

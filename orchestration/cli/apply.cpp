@@ -8,8 +8,10 @@
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/restart.hpp"
+#include "orchestration/cli/table_check.hpp"
 #include "orchestration/cli/topology_file.hpp"
 #include "orchestration/planner/plan_diff.hpp"
+#include "orchestration/supervisor/programs.hpp"
 #include "shared/base/run_words.hpp"
 #include "shared/control/build_layout.hpp"
 #include "shared/control/plan_file.hpp"
@@ -49,6 +51,8 @@ void apply_by_restart(const ApplyOptions& options, const std::string& run_dir,
                 ", or millrace rollback " + run);
   }
   check_host(running, file.plan);
+  check_tables(running, file.plan, executable_folder(), run_dir,
+               {options.accept_refused, options.accept_shrunk});
   PlannedRestart restart{.file = options.file,
                          .run_dir = run_dir,
                          .what = what_of(options) + " --restart",
@@ -95,8 +99,8 @@ void add_apply(CLI::App& app) {
   command->add_flag("--accept-refused", options->accept_refused,
                     "also when more lines are refused than of the tables in use");
   command->add_flag("--accept-shrunk", options->accept_shrunk,
-                    "also with under half of the entries of the tables in use: files cut short "
-                    "look like that");
+                    "also with under half of the entries of the tables in use, or of one of their "
+                    "files: what was cut short looks like that");
   command->add_flag("--json", options->json, "the result as JSON; errors too");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { apply(*options); });

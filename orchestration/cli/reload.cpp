@@ -55,8 +55,8 @@ void add_reload(CLI::App& app) {
   command->add_flag("--accept-refused", options->accept_refused,
                     "also when more lines are refused than of the table in use");
   command->add_flag("--accept-shrunk", options->accept_shrunk,
-                    "also with under half of the entries of the table in use: files cut short "
-                    "look like that");
+                    "also with under half of the entries of the table in use, or of one of its "
+                    "files: what was cut short looks like that");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { reload(*options); });
   });

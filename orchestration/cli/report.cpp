@@ -15,6 +15,7 @@
 #include "orchestration/cli/snapshot.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
 #include "orchestration/supervisor/unread_inputs.hpp"
+#include "shared/base/run_words.hpp"
 
 namespace millrace {
 namespace {
@@ -63,10 +64,10 @@ std::vector<UnreadInput> unread_of(const Plan& plan, const Snapshot& look) {
       plan, [&](std::uint32_t actor) { return look.actors[actor].counter(Counter::kRxErrors); });
 }
 
-void print_unread(const Plan& plan, const Snapshot& look) {
+void print_unread(const Plan& plan, const Snapshot& look, const std::string& run_dir) {
   for (const UnreadInput& input : unread_of(plan, look)) {
     std::printf("\nnot read whole: %s of port '%s'; why: millrace status %s\n", input.path.c_str(),
-                input.port.c_str(), plan.name.c_str());
+                input.port.c_str(), words_for_run(plan.name, run_dir).c_str());
   }
 }
 
@@ -121,7 +122,7 @@ void report(const RunningOptions& options) {
     return;
   }
   print_ports(running.plan, look);
-  print_unread(running.plan, look);
+  print_unread(running.plan, look, run_dir);
   print_lanes(running);
   print_order(look);
   std::fflush(stdout);

@@ -78,6 +78,9 @@ void look_at_interfaces(const Plan& plan, Topology& topology) {
     const std::string text = mtu_warning(plan.ports[i].name, wish->mtu, wish->interface, link->mtu);
     if (!text.empty()) topology.warnings.push_back({topology.ports[i].name.mark, text});
   }
+  if (const auto stacked = stacked_ports(plan.ports)) {
+    topology.warnings.push_back({topology.ports[stacked->upper].name.mark, stacked->trouble});
+  }
 }
 
 /// Functions that are to tell of packets where nothing hears it.

@@ -13,6 +13,23 @@
 namespace millrace {
 namespace {
 
+/// An interface of the kernel that a driver of DPDK is given: "net_af_packet0,iface=eth0".
+std::string_view interface_of_driver(std::string_view devargs) {
+  for (const std::string_view key : {",iface=", ",rx_iface=", ",rx_iface_in="}) {
+    const std::size_t at = devargs.find(key);
+    if (at == devargs.npos) continue;
+    const std::string_view rest = devargs.substr(at + key.size());
+    return rest.substr(0, rest.find(','));
+  }
+  return {};
+}
+
+/// The interface of the kernel that the port takes or makes; empty: it has none.
+std::string_view interface_of(const TopologySetting& setting) {
+  if (setting.key == "devargs") return interface_of_driver(setting.value.value);
+  return setting.value.value;
+}
+
 /// The setting by which a port names what it takes or makes; null: it shares with any.
 const TopologySetting* taken_by(const TopologyPort& port) {
   const std::string& device = port.device.value;
@@ -38,9 +55,10 @@ void check_interfaces(const Topology& topology, Problems& problems) {
     for (const TopologyPort& before : topology.ports) {
       if (&before == &port) break;
       const TopologySetting* const other = taken_by(before);
-      if (other == nullptr || other->key != mine->key || name_of(*other) != name_of(*mine)) {
-        continue;
-      }
+      if (other == nullptr) continue;
+      const bool same_name = other->key == mine->key && name_of(*other) == name_of(*mine);
+      const std::string_view interface = interface_of(*mine);
+      if (!same_name && (interface.empty() || interface != interface_of(*other))) continue;
       problems.add(mine->value.mark,
                    "'" + shown(mine->value.value) + "' as '" + mine->key + "' of port '" +
                        port.name.value + "', which is another port of this topology already: '" +

@@ -16,7 +16,7 @@ void RouteFollowing::begin_due() {
   MILLRACE_CHECK(!under_way_ && tables_.idle());
   const auto now = Clock::now();
   try {
-    TableSwitch::Wish wish{.accept_shrunk = true, .only_if_differs = true};
+    TableSwitch::Wish wish{.only_if_differs = true};
     const std::vector<std::string> names = routes_.due(now);
     bool from_files = false;
     for (std::uint32_t i = 0; i < plan_.functions.size(); ++i) {

@@ -161,11 +161,11 @@ Plan History::as_written(Plan plan) const {
   return plan;
 }
 
-std::string History::written_path(const Plan& plan, const std::string& value) const {
+std::string History::written_path(const Plan& plan, const std::string& path) const {
   for (const std::string& source : plan.sources) {
-    if (kept_path(source) == value) return path_of_source(source);
+    if (kept_path(source) == path) return path_of_source(source);
   }
-  return value;
+  return path;
 }
 
 }  // namespace millrace

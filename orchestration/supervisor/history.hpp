@@ -43,11 +43,13 @@ class History {
   Plan plan_of(std::uint64_t generation) const;
   /// The plan with the files that people write, where a rollback has put what was kept of them.
   Plan as_written(Plan plan) const;
+  /// The file that people write, where `path` is of `plan` and a rollback has put what was kept of
+  /// it; else `path`.
+  std::string written_path(const Plan& plan, const std::string& path) const;
 
  private:
   std::string plan_path(std::uint64_t generation) const;
   std::string kept_path(const std::string& source) const;
-  std::string written_path(const Plan& plan, const std::string& value) const;
   void forget_old(const std::vector<Entry>& entries) const;
   void forget_files(const std::vector<Entry>& kept) const;
 

@@ -24,6 +24,7 @@ Command actor_command(const std::string& folder, const std::string& run_dir, con
 /// "<folder>/millrace-<name> --run-dir <run_dir>": telemetry, events.
 Command observer_command(const std::string& folder, const std::string& name,
                          const std::string& run_dir);
+/// `plan_path`: in the run directory, by which the builder knows what is the topology's.
 Command builder_command(const std::string& folder, const std::string& plan_path,
                         std::uint32_t function);
 

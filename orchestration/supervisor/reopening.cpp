@@ -15,7 +15,6 @@ void reopen_ingresses(const Plan& plan, Fleet& fleet, const std::string& run_dir
   ShareWords shares(plan);
   for (Post& post : fleet.posts()) {
     if (post.kind != ActorKind::kIngress) continue;
-    if (!post.seat().child && post.policy.given_up()) continue;
     const auto receives = [&](std::uint32_t actor) {
       const PlanActor& one = plan.actors[actor];
       return one.kind == ActorKind::kIngress && plan.streams[one.index].port == port;

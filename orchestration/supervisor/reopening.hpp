@@ -10,7 +10,8 @@
 namespace millrace {
 
 /// The port's interface is another one: its ingresses end, to begin anew, and that is no failure of
-/// theirs; sockets that are kept for them are dropped.
+/// theirs, as none may have been that they were given up for; sockets that are kept for them are
+/// dropped.
 void reopen_ingresses(const Plan& plan, Fleet& fleet, const std::string& run_dir,
                       std::uint32_t port);
 

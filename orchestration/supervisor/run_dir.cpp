@@ -102,7 +102,9 @@ void remove_images_of(const std::string& plan_path) noexcept {
   try {
     const Plan plan = load_plan(plan_path);
     for (const PlanFunction& function : plan.functions) {
-      if (!function.image.empty()) remove_image(function.image);
+      if (function.image.empty()) continue;
+      remove_image(function.image);
+      remove_image(image_of_edition(function.image, kCheckedEdition));  // its command was killed
     }
     for (const PlanEdition& other : plan.others) {
       if (!other.function.image.empty()) remove_image(other.function.image);

@@ -5,7 +5,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
@@ -19,6 +18,7 @@
 #include "orchestration/supervisor/start_order.hpp"
 #include "orchestration/supervisor/status_report.hpp"
 #include "orchestration/supervisor/stop_order.hpp"
+#include "orchestration/supervisor/table_losses.hpp"
 #include "orchestration/supervisor/takeover.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
@@ -111,6 +111,7 @@ void Supervisor::refuse_if_running() const {
 }
 
 void Supervisor::take_ports() {
+  if (const auto stacked = stacked_ports(plan_.ports)) throw Error(stacked->trouble);
   for (const PlanPort& port : plan_.ports) {
     const std::string done = take_port(port, options_.run_dir, is_in_use);
     if (!done.empty()) say("port " + port.name + ": " + done);
@@ -148,13 +149,12 @@ void Supervisor::make_tables() {
     say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
         std::to_string(report.refused) + " refused");
     for (const std::string& refusal : report.refusals) say("  " + refusal);
-    const auto at = std::ranges::find(plan_.functions, report.function, &PlanFunction::name);
-    // Routes of the kernel come when its interfaces are there.
-    if (report.accepted != 0 || (at != plan_.functions.end() && follows_kernel(*at))) continue;
+    const std::string empty = what_is_empty(report, plan_);
+    if (empty.empty()) continue;
     note({.severity = Severity::kWarning,
           .kind = "table_empty",
-          .text = "table of " + report.function + " has no entries; were its files cut short, " +
-                  "once they are whole: millrace reload " + run_words() + " " + report.function,
+          .text = empty + "; were its files cut short, once they are whole: millrace reload " +
+                  run_words() + " " + report.function,
           .time_ns = system_clock_ns()});
   }
   save_plan(plan_, plan_path(options_.run_dir));

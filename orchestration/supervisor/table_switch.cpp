@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "orchestration/planner/plan_renumber.hpp"
+#include "orchestration/supervisor/history.hpp"
+#include "orchestration/supervisor/table_losses.hpp"
 #include "services/functions/image_file.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
@@ -19,13 +21,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kTellAgain{250};  // another may have started since
 constexpr std::chrono::milliseconds kTryAgain{250};   // a disk may have room since
-
-/// "…NAME.1.image" -> "…NAME.EDITION.image"
-std::string image_of(const std::string& image, std::uint32_t edition) {
-  const std::string ending = ".image";
-  const std::size_t dot = image.rfind('.', image.size() - ending.size() - 1);
-  return image.substr(0, dot) + "." + std::to_string(edition + 1) + ending;
-}
 
 /// Two builds of one table; what a live one is by now, its checksum does not say. An image that
 /// cannot be read is like no other.
@@ -49,37 +44,6 @@ bool is_shut_out(ActorState state) {
 bool has_gpu(const Plan& plan) {
   return std::ranges::any_of(plan.groups,
                              [](const PlanGroup& group) { return group.kind == GroupKind::kGpu; });
-}
-
-void check_refused(const std::vector<TableReport>& reports, const std::vector<TableFacts>& before) {
-  for (const TableReport& report : reports) {
-    const auto at = std::ranges::find(before, report.function, &TableFacts::function);
-    const std::uint64_t refused = at == before.end() ? 0 : at->refused;
-    if (report.refused <= refused) continue;
-    std::string text = "table of '" + report.function + "': " + std::to_string(report.refused) +
-                       " lines are refused, " + std::to_string(refused) +
-                       " of the one in use (--accept-refused takes it all the same)";
-    for (const std::string& one : report.refusals) text += "\n  " + one;
-    throw Error(text);
-  }
-}
-
-/// A file that a full disk or an editor cut short reads like one of which nothing is wrong; in a
-/// filter all that is missing is let through.
-void check_shrunk(const std::vector<TableReport>& reports, const Plan& plan,
-                  const std::vector<TableFacts>& before) {
-  for (const TableReport& report : reports) {
-    const auto in_use = [&](const PlanFunction& one) {
-      return one.name == report.function && !one.gone;
-    };
-    const auto at = std::ranges::find(before, report.function, &TableFacts::function);
-    if (at == before.end() || std::ranges::none_of(plan.functions, in_use)) continue;
-    if (report.accepted * 2 >= at->accepted) continue;
-    throw Error("table of '" + report.function + "': " + std::to_string(report.accepted) +
-                " entries, under half of the " + std::to_string(at->accepted) +
-                " of the one in use, which stays; were its files cut short? (--accept-shrunk takes "
-                "it all the same)");
-  }
 }
 
 }  // namespace
@@ -109,12 +73,19 @@ void TableSwitch::build() {
     wanted.counter_count = now.counter_count;  // the status file is laid out by it
     if (wanted.gone) continue;                 // until then its stages run it
     const std::string& image = now.gone ? wanted.image : now.image;
-    if (!image.empty()) wanted.image = image_of(image, edition);
+    if (!image.empty()) wanted.image = image_of_edition(image, edition + 1);
     next.functions[one.number] = wanted;
     numbers.push_back(one.number);
   }
   build_ = std::make_unique<TableBuild>(std::move(next), std::move(numbers), means_.folder,
                                         means_.run_dir);
+}
+
+void TableSwitch::refuse_losses() const {
+  const std::vector<TableFacts> before =
+      facts_as_written(state_.now().tables, plan_, History(means_.run_dir));
+  if (!wish_.accept_refused) refuse_more_refused(build_->reports(), before);
+  if (!wish_.accept_shrunk) refuse_shrunk(build_->reports(), plan_, before);
 }
 
 /// Marks the tables that are new. False: none is.
@@ -261,8 +232,7 @@ void TableSwitch::advance(Clock::time_point now) {
       return;
     case Phase::kBuilding:
       if (!build_->tend()) return;
-      if (!wish_.accept_refused) check_refused(build_->reports(), state_.now().tables);
-      if (!wish_.accept_shrunk) check_shrunk(build_->reports(), plan_, state_.now().tables);
+      refuse_losses();
       reports_ = build_->reports();
       if (!compare() && wish_.only_if_differs) {
         build_.reset();

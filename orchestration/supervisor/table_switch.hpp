@@ -77,6 +77,7 @@ class TableSwitch {
   enum class Phase { kIdle, kBuilding, kLoading, kUsing, kReverting, kDraining, kDropping };
 
   void build();
+  void refuse_losses() const;
   bool compare();
   void make_places();
   void publish(Phase phase);

@@ -15,11 +15,16 @@ namespace millrace {
 TableReport parse_table_report(const std::string& function, const std::string& json) {
   try {
     const auto report = nlohmann::json::parse(json);
-    return {.function = function,
-            .accepted = report.at("accepted").get<std::uint64_t>(),
-            .refused = report.at("refused").get<std::uint64_t>(),
-            .counter_count = report.at("counter_count").get<std::uint32_t>(),
-            .refusals = report.at("refusals").get<std::vector<std::string>>()};
+    TableReport table{.function = function,
+                      .accepted = report.at("accepted").get<std::uint64_t>(),
+                      .refused = report.at("refused").get<std::uint64_t>(),
+                      .counter_count = report.at("counter_count").get<std::uint32_t>(),
+                      .refusals = report.at("refusals").get<std::vector<std::string>>()};
+    for (const auto& file : report.value("files", nlohmann::json::array())) {
+      table.files.push_back(
+          {file.at("path").get<std::string>(), file.at("accepted").get<std::uint64_t>()});
+    }
+    return table;
   } catch (const nlohmann::json::exception& error) {
     throw Error("table of '" + function + "': the builder printed no report: " + error.what());
   }
@@ -35,6 +40,7 @@ void note_tables(StateFile& state, const std::vector<TableReport>& reports) {
       if (report.is_new || facts.generation == 0) ++facts.generation;
       facts.accepted = report.accepted;
       facts.refused = report.refused;
+      facts.files = report.files;
     }
   });
 }
@@ -52,18 +58,24 @@ void check_builder(const ExitStatus& end, const PlanFunction& function, const st
               log_tail(run_dir, builder_log(function)));
 }
 
+TableReport build_table(Plan& plan, std::uint32_t number, const std::string& plan_file,
+                        const std::string& folder, const std::string& run_dir) {
+  PlanFunction& function = plan.functions.at(number);
+  OomWatch memory;
+  const Captured built = run_and_capture(builder_command(folder, plan_file, number),
+                                         log_path(run_dir, builder_log(function)));
+  check_builder(built.end, function, run_dir, memory);
+  TableReport report = parse_table_report(function.name, built.output);
+  function.counter_count = report.counter_count;
+  return report;
+}
+
 std::vector<TableReport> build_tables(Plan& plan, const std::string& folder,
                                       const std::string& run_dir) {
   std::vector<TableReport> reports;
   for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
-    PlanFunction& function = plan.functions[i];
-    if (function.image.empty()) continue;
-    OomWatch memory;
-    const Captured built = run_and_capture(builder_command(folder, plan_path(run_dir), i),
-                                           log_path(run_dir, builder_log(function)));
-    check_builder(built.end, function, run_dir, memory);
-    reports.push_back(parse_table_report(function.name, built.output));
-    function.counter_count = reports.back().counter_count;
+    if (plan.functions[i].image.empty()) continue;
+    reports.push_back(build_table(plan, i, plan_path(run_dir), folder, run_dir));
   }
   return reports;
 }

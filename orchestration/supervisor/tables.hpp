@@ -19,8 +19,9 @@ struct TableReport {
   std::uint64_t accepted = 0;
   std::uint64_t refused = 0;
   std::uint32_t counter_count = 0;
-  std::vector<std::string> refusals;  ///< "file:line: reason"
-  bool is_new = true;                 ///< no copy of the table in use; the builder does not know
+  std::vector<std::string> refusals;    ///< "file:line: reason"
+  std::vector<TableFileFacts> files{};  ///< that it was built from
+  bool is_new = true;                   ///< no copy of the table in use; the builder does not know
 };
 
 /// Reads the one line of JSON that millrace-builder prints. Throws Error when it is none.
@@ -37,9 +38,14 @@ std::string builder_log(const PlanFunction& function);
 void check_builder(const ExitStatus& end, const PlanFunction& function, const std::string& run_dir,
                    OomWatch& memory);
 
-/// Runs a builder process for each function of `plan` that has an image, one after the other; the
-/// plan must be saved in `run_dir` already. Enters into `plan` how many counters each table wants.
-/// Throws Error with the builder's own words when one fails.
+/// Runs the builder of function `number` of `plan`, which is saved as `plan_file` in `run_dir`, and
+/// enters into it how many counters the table wants. Throws Error with the builder's own words when
+/// it fails.
+TableReport build_table(Plan& plan, std::uint32_t number, const std::string& plan_file,
+                        const std::string& folder, const std::string& run_dir);
+
+/// Runs a builder process for each function of `plan` that has an image, one after the other, by
+/// build_table(); the plan must be saved in `run_dir` already.
 std::vector<TableReport> build_tables(Plan& plan, const std::string& folder,
                                       const std::string& run_dir);
 

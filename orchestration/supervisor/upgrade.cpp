@@ -13,6 +13,7 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/control/actor_process.hpp"
 
 namespace millrace {
@@ -42,7 +43,7 @@ Upgrade::Upgrade(const Plan& plan, Fleet& fleet, Means means)
 
 void Upgrade::begin(const std::string& folder) {
   MILLRACE_CHECK(idle());
-  UpgradePlan plan = plan_upgrade(plan_, fleet_.posts());
+  UpgradePlan plan = plan_upgrade(plan_, fleet_.posts(), words_for_run(plan_.name, means_.run_dir));
   folder_ = folder;
   steps_ = std::move(plan.steps);
   for (const UpgradeStep& step : steps_) {
@@ -132,7 +133,8 @@ void Upgrade::begin_step(Clock::time_point now) {
 void Upgrade::begin_replacement(Clock::time_point now) {
   Post& one = post();
   if (!one.seat().child) {
-    throw Error(one.name + " does not run, so it cannot be replaced; see millrace status");
+    throw Error(one.name + " does not run, so it cannot be replaced; see millrace status " +
+                words_for_run(plan_.name, means_.run_dir));
   }
   ::unlink(waiting_path(means_.run_dir, one.seat().actor).c_str());
   fleet_.start_successor(one, folder_);

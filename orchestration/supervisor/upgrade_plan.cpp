@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
@@ -15,13 +17,14 @@ using Kind = UpgradeStep::Kind;
 
 class Planner {
  public:
-  Planner(const Plan& plan, const std::vector<Post>& posts) : plan_(plan), posts_(posts) {}
+  Planner(const Plan& plan, const std::vector<Post>& posts, std::string run_words)
+      : plan_(plan), posts_(posts), run_words_(std::move(run_words)) {}
 
   UpgradePlan make() {
     const auto hub = first(ActorKind::kHub);
     if (!hub || !posts_[*hub].seat().child) {
-      throw Error("the hub of '" + plan_.name +
-                  "' has ended: it needs a planned restart, by millrace down and the new up");
+      throw Error("the hub of '" + plan_.name + "' has ended: it needs a planned restart, by " +
+                  "millrace down " + run_words_ + " and `up` of the new build");
     }
     if (!plan_.fused) workers();
     all(ActorKind::kIngress);  // fused: the process of all that move packets
@@ -92,13 +95,15 @@ class Planner {
 
   const Plan& plan_;
   const std::vector<Post>& posts_;
+  const std::string run_words_;
   UpgradePlan made_;
 };
 
 }  // namespace
 
-UpgradePlan plan_upgrade(const Plan& plan, const std::vector<Post>& posts) {
-  return Planner(plan, posts).make();
+UpgradePlan plan_upgrade(const Plan& plan, const std::vector<Post>& posts,
+                         const std::string& run_words) {
+  return Planner(plan, posts, run_words).make();
 }
 
 }  // namespace millrace

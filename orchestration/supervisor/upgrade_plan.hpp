@@ -42,7 +42,8 @@ struct UpgradePlan {
 /// - The hub of a topology with `dpdk` ports owns their devices and stays.
 ///
 /// Posts that are not wanted up are left alone. Throws Error when the hub has ended: then a restart
-/// is due anyhow.
-UpgradePlan plan_upgrade(const Plan& plan, const std::vector<Post>& posts);
+/// is due anyhow. `run_words`: how commands name the run.
+UpgradePlan plan_upgrade(const Plan& plan, const std::vector<Post>& posts,
+                         const std::string& run_words);
 
 }  // namespace millrace

@@ -247,11 +247,20 @@ struct FunctionContext {
   bool on_device = false;
   /// Of the topology, for what builds a table: the translations of all of them. Empty: none known.
   std::span<const PlanPath> paths = {};
+  /// Likewise: where the topology runs, or will. Empty: it does not.
+  std::string_view run_dir = {};
 };
 
 /// Makes a function for one worker: parses settings, maps `function.image` read-only when it has
 /// one. Throws millrace::Error (shared/base/error.hpp) with what was expected.
 using MakeFunction = std::unique_ptr<Function> (*)(const FunctionContext&);
+
+/// One of the files that a table was built from.
+struct TableFile {
+  std::string path;
+  std::uint64_t accepted = 0;  ///< entries of the table that came from it
+  bool is_empty = false;       ///< it has no line but comments
+};
 
 /// Builds the table from the function's settings (rule or route files) and publishes it at
 /// `function.image`. Runs in the builder process. Returns what it did, for the user: counts,
@@ -261,6 +270,7 @@ struct BuildReport {
   std::uint64_t refused = 0;
   std::uint32_t counter_count = 0;    ///< entries of FunctionCounters
   std::vector<std::string> refusals;  ///< "file:line: reason", at most 100
+  std::vector<TableFile> files;       ///< all that were read, each once (report_files())
 };
 using BuildTable = BuildReport (*)(const FunctionContext&);
 

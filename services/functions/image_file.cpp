@@ -281,6 +281,12 @@ LiveImage::LiveImage(const std::string& path, ImageKind kind) {
 
 LiveImage::~LiveImage() { munmap(base_, bytes_); }
 
+std::string image_of_edition(const std::string& image, std::uint32_t number) {
+  const std::string ending = ".image";
+  const std::size_t dot = image.rfind('.', image.size() - ending.size() - 1);
+  return image.substr(0, dot) + "." + std::to_string(number) + ending;
+}
+
 void remove_image(const std::string& path) noexcept {
   ::unlink(path.c_str());
   ::unlink(names_beside_image(path).c_str());

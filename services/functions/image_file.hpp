@@ -17,6 +17,11 @@
 
 namespace millrace {
 
+/// Where edition `number` of the table lies whose image is `image`: "…NAME.3.image". The planner
+/// gives the first 1; kCheckedEdition is one that was built to be looked at, and is removed.
+std::string image_of_edition(const std::string& image, std::uint32_t number);
+inline constexpr std::uint32_t kCheckedEdition = 0;
+
 /// First bytes of every image. What the function adds begins at offset 64 or later.
 ///
 /// | offset | size | field         | meaning                                                      |

@@ -56,20 +56,28 @@ void report_refusals(std::vector<std::string> refusals, BuildReport& report) {
   report.refusals = std::move(refusals);
 }
 
-bool has_no_entry(std::string_view text) {
+std::uint64_t count_entries(std::string_view text) {
+  std::uint64_t count = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::size_t first = text.substr(0, end).find_first_not_of(" \t");
-    if (first != text.npos && text[first] != '#') return false;
+    if (first != text.npos && text[first] != '#') ++count;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return true;
+  return count;
 }
 
-void report_empty_files(const std::vector<std::string>& files, BuildReport& report) {
+void report_files(const std::vector<TableFile>& files, BuildReport& report) {
   std::vector<std::string> lines;
-  lines.reserve(files.size() + report.refusals.size());
-  for (const std::string& file : files) lines.push_back(file + ": no entry in it; is it whole?");
+  for (const TableFile& file : files) {
+    const auto known = std::ranges::find(report.files, file.path, &TableFile::path);
+    if (known != report.files.end()) {
+      known->accepted += file.accepted;
+      continue;
+    }
+    report.files.push_back(file);
+    if (file.is_empty) lines.push_back(file.path + ": no entry in it; is it whole?");
+  }
   lines.insert(lines.end(), report.refusals.begin(), report.refusals.end());
   lines.resize(std::min(lines.size(), kRefusalsReportedMax));
   report.refusals = std::move(lines);

@@ -50,11 +50,11 @@ std::string read_rule_file(const std::string& path);
 /// Fills `report` from what was parsed: counts, and the first kRefusalsReportedMax refusals.
 void report_refusals(std::vector<std::string> refusals, BuildReport& report);
 
-/// All lines of the text are blank or comments.
-bool has_no_entry(std::string_view text);
+/// How many lines are neither blank nor comments.
+std::uint64_t count_entries(std::string_view text);
 
-/// Puts a line for each of `files`, which have no line but comments, in front of the refusals of
-/// `report`, and counts none of them: a file that was cut short reads like that.
-void report_empty_files(const std::vector<std::string>& files, BuildReport& report);
+/// Enters `files` into `report`; those of one path together. A line for each empty one comes in
+/// front of the refusals, and is not counted: a file that was cut short reads like that.
+void report_files(const std::vector<TableFile>& files, BuildReport& report);
 
 }  // namespace millrace

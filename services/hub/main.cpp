@@ -36,7 +36,7 @@ void run_hub(ActorProcess& process) {
   std::optional<Eal> eal;
   std::unique_ptr<DpdkPorts> ports;
   if (uses_dpdk(process.plan())) {
-    eal.emplace(process.plan(), process.context().me.actor);
+    eal.emplace(process.plan(), process.context().me.actor, process.run_dir());
     register_segment(process.context().segment, segment_layout(process.plan()).bytes);
     ports = std::make_unique<DpdkPorts>(process.context());
   }

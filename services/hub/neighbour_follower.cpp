@@ -3,7 +3,6 @@
 #include "services/hub/neighbour_follower.hpp"
 
 #include <linux/rtnetlink.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -16,6 +15,7 @@
 #include "io-worker/ports/rtnetlink.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/kernel_table.hpp"
+#include "shared/base/tap_interface.hpp"
 #include "shared/config/plan_settings.hpp"
 
 namespace millrace {
@@ -23,12 +23,14 @@ namespace {
 
 constexpr int kReadsMax = 10'000;  // more than a socket holds
 
-std::map<int, std::uint16_t> ports_by_interface(std::span<const PlanPort> ports) {
+std::map<int, std::uint16_t> ports_by_interface(std::span<const PlanPort> ports,
+                                                const std::string& run_dir) {
   std::map<int, std::uint16_t> numbers;
   for (std::size_t i = 0; i < ports.size(); ++i) {
     if (ports[i].host < 0) continue;
     const PlanPort& host = ports[static_cast<std::size_t>(ports[i].host)];
-    const unsigned index = ::if_nametoindex(setting_of(host.settings, "interface").c_str());
+    const std::uint32_t index =
+        tap_interface_index(setting_of(host.settings, "interface"), run_dir);
     if (index != 0) numbers.emplace(static_cast<int>(index), static_cast<std::uint16_t>(i));
   }
   return numbers;
@@ -111,7 +113,7 @@ void NeighbourFollower::take(const KernelNeighbour& neighbour) {
 }
 
 void NeighbourFollower::read_all() {
-  port_of_ = ports_by_interface(ports_);
+  port_of_ = ports_by_interface(ports_, means_.run_dir);
   Fixed fixed;
   left_out_ = false;
   for (KernelNeighbour& one : read_kernel_neighbours()) {

@@ -35,6 +35,7 @@ class NeighbourFollower {
 
   struct Means {
     NeighbourTableView table;
+    std::string run_dir;                                ///< of the topology
     std::function<std::uint64_t()> now_ms;              ///< the table's
     std::function<void(const std::string& what)> tell;  ///< what an operator has to know
   };

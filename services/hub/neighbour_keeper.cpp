@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "shared/base/clock.hpp"
@@ -69,6 +70,7 @@ void NeighbourKeeper::look() {
       NeighbourFollower follower(
           context_.plan->ports,
           {.table = table,
+           .run_dir = std::filesystem::path(plan_file_).parent_path().string(),
            .now_ms = [&] { return neighbour_ms(scale.ns_between(header.tsc_origin, tsc_now())); },
            .tell = tell_});
       while (!stop_) follower.turn(kTurn);

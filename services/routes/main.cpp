@@ -61,7 +61,7 @@ void serve(const std::string& run_dir, const AskedSignals& signals) {
     if (beat.at(monotonic_ns())) beats.beat();
   };
   NewPlans plans(plan_path(run_dir), status_layout(plan).hash);
-  RouteService service(grace, alive);
+  RouteService service(grace, run_dir, alive);
   give_up_capabilities(0, run_dir);
   service.use(plan);
   service.turn(monotonic_ns());

@@ -31,12 +31,12 @@ bool follows_in_place(const PlanFunction& function) {
 
 }  // namespace
 
-RouteService::RouteService(ReaderGrace& grace, std::function<void()> alive)
-    : grace_(grace), alive_(std::move(alive)) {}
+RouteService::RouteService(ReaderGrace& grace, std::string run_dir, std::function<void()> alive)
+    : grace_(grace), run_dir_(std::move(run_dir)), alive_(std::move(alive)) {}
 
 void RouteService::use(const Plan& plan) {
   ports_ = plan.ports;
-  interfaces_ = host_interfaces(ports_);
+  interfaces_ = host_interfaces(ports_, run_dir_);
   std::vector<Followed> before = std::exchange(followed_, {});
   for (const PlanFunction& function : plan.functions) {
     try {
@@ -97,7 +97,7 @@ void RouteService::note_lost() {
 /// What was told before it may be older than what it finds.
 void RouteService::dump() {
   if (events_.discard(alive_)) note_lost();
-  interfaces_ = host_interfaces(ports_);
+  interfaces_ = host_interfaces(ports_, run_dir_);
   for (const Followed& one : followed_) one.follower->begin_dump();
   std::size_t count = 0;
   for_each_kernel_route([&](std::span<const std::byte> message) {

@@ -20,8 +20,9 @@ namespace millrace {
 /// changed that changes routes untold, and when a change does not fit what is known. One thread.
 class RouteService {
  public:
-  /// `alive`: called now and then during work that takes seconds. All are borrowed.
-  RouteService(ReaderGrace& grace, std::function<void()> alive);
+  /// `alive`: called now and then during work that takes seconds. Both are borrowed. `run_dir`: of
+  /// the topology.
+  RouteService(ReaderGrace& grace, std::string run_dir, std::function<void()> alive);
 
   /// Follows the tables that this plan has in use.
   void use(const Plan& plan);
@@ -49,6 +50,7 @@ class RouteService {
   void take(std::span<const std::byte> message, std::uint64_t now_ns);
 
   ReaderGrace& grace_;
+  std::string run_dir_;
   std::function<void()> alive_;
   KernelEvents events_;
   std::vector<PlanPort> ports_;

@@ -4,7 +4,11 @@
 
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,50 +21,65 @@ namespace {
 
 constexpr std::size_t kReceiveBytes = 256 * 1024;  // the kernel fills at most 32 KB at a time
 
-/// What a message that asks for a table holds behind its header.
-union Body {
-  rtmsg route;
-  ndmsg neighbour;
+/// Of a message that asks for a table.
+struct Question {
+  const char* name;
+  std::uint16_t type;
+  std::size_t body_bytes;  ///< behind the header; the first of them is the family
+  std::span<const unsigned char> families;
 };
-static_assert(sizeof(rtmsg) == sizeof(Body) && sizeof(ndmsg) == sizeof(Body));
-static_assert(offsetof(rtmsg, rtm_family) == 0 && offsetof(ndmsg, ndm_family) == 0);
 
-const char* name_of(KernelTable table) {
-  return table == KernelTable::kRoutes ? "routes" : "neighbours";
+constexpr std::array<unsigned char, 2> kIp = {AF_INET, AF_INET6};
+constexpr std::array<unsigned char, 1> kAny = {AF_UNSPEC};
+static_assert(offsetof(rtmsg, rtm_family) == 0 && offsetof(ndmsg, ndm_family) == 0 &&
+              offsetof(ifinfomsg, ifi_family) == 0);
+
+Question question_of(KernelTable table) {
+  switch (table) {
+    case KernelTable::kRoutes:
+      return {"routes", RTM_GETROUTE, sizeof(rtmsg), kIp};
+    case KernelTable::kInterfaces:
+      return {"interfaces", RTM_GETLINK, sizeof(ifinfomsg), kAny};
+    case KernelTable::kNeighbours:
+      break;
+  }
+  return {"neighbours", RTM_GETNEIGH, sizeof(ndmsg), kIp};
 }
 
-void ask(int socket, KernelTable table, unsigned char family) {
+void ask(int socket, const Question& question, unsigned char family) {
   struct {
     nlmsghdr header;
-    Body body;
+    std::array<unsigned char, sizeof(ifinfomsg)> body;  // the longest
   } request{};
-  request.header.nlmsg_len = sizeof request;
-  request.header.nlmsg_type = table == KernelTable::kRoutes ? RTM_GETROUTE : RTM_GETNEIGH;
+  static_assert(sizeof(rtmsg) <= sizeof(ifinfomsg) && sizeof(ndmsg) <= sizeof(ifinfomsg));
+  request.header.nlmsg_len = static_cast<std::uint32_t>(NLMSG_LENGTH(question.body_bytes));
+  request.header.nlmsg_type = question.type;
   request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-  request.body.route.rtm_family = family;
-  if (::send(socket, &request, sizeof request, 0) < 0) {
-    throw system_error(std::string("ask the kernel for its ") + name_of(table), errno);
+  request.body[0] = family;
+  if (::send(socket, &request, request.header.nlmsg_len, 0) < 0) {
+    throw system_error(std::string("ask the kernel for its ") + question.name, errno);
   }
 }
 
-[[noreturn]] void refuse(KernelTable table, int error) {
-  throw system_error(std::string("read the kernel's ") + name_of(table), error);
+[[noreturn]] void refuse(const Question& question, int error) {
+  throw system_error(std::string("read the kernel's ") + question.name, error);
 }
 
 /// One answer. True when it is the last. A dump that breaks off ends with an error in its last
 /// message.
-bool take_answer(KernelTable table, std::span<const std::byte> bytes, const KernelVisit& visit) {
+bool take_answer(const Question& question, std::span<const std::byte> bytes,
+                 const KernelVisit& visit) {
   bool last = false;
   for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> message) {
     if (header.nlmsg_type == NLMSG_DONE) {
       std::int32_t error = 0;
-      if (read_body(message, error) && error < 0) refuse(table, -error);
+      if (read_body(message, error) && error < 0) refuse(question, -error);
       last = true;
     }
     if (header.nlmsg_type == NLMSG_ERROR) {
       nlmsgerr error{};
       read_body(message, error);
-      refuse(table, -error.error);
+      refuse(question, -error.error);
     }
     visit(header, message);
   });
@@ -70,16 +89,17 @@ bool take_answer(KernelTable table, std::span<const std::byte> bytes, const Kern
 }  // namespace
 
 void read_kernel_table(KernelTable table, const KernelVisit& visit) {
+  const Question question = question_of(table);
   std::vector<std::byte> buffer(kReceiveBytes);
-  for (const unsigned char family : {AF_INET, AF_INET6}) {
+  for (const unsigned char family : question.families) {
     const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
     if (!socket) throw system_error("open a netlink socket", errno);
-    ask(socket.get(), table, family);
+    ask(socket.get(), question, family);
     for (bool last = false; !last;) {
       const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) refuse(table, errno);
-      last = take_answer(table, {buffer.data(), static_cast<std::size_t>(got)}, visit);
+      if (got < 0) refuse(question, errno);
+      last = take_answer(question, {buffer.data(), static_cast<std::size_t>(got)}, visit);
     }
   }
 }

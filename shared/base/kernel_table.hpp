@@ -16,15 +16,16 @@ namespace millrace {
 
 enum class KernelTable : std::uint8_t {
   kRoutes,      ///< of all its tables of routes: messages RTM_NEWROUTE
+  kInterfaces,  ///< of this network namespace: messages RTM_NEWLINK
   kNeighbours,  ///< of ARP and Neighbour Discovery: messages RTM_NEWNEIGH
 };
 
 /// `message`: one, with `header`.
 using KernelVisit = std::function<void(const nlmsghdr& header, std::span<const std::byte> message)>;
 
-/// Calls `visit` with each message of the table, IPv4 first, as it is now, in the kernel's order,
-/// and with the message that ends each. A change meanwhile may be in it or not. Waits for the
-/// kernel. Throws Error, also what `visit` throws.
+/// Calls `visit` with each message of the table, IPv4 first where it has both, as it is now, in the
+/// kernel's order, and with the message that ends each. A change meanwhile may be in it or not.
+/// Waits for the kernel. Throws Error, also what `visit` throws.
 void read_kernel_table(KernelTable table, const KernelVisit& visit);
 
 struct KernelTold {

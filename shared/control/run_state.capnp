@@ -22,11 +22,17 @@ struct WantedWorkers {
   count @1 :UInt32;
 }
 
+struct TableFileFacts {
+  path @0 :Text;
+  accepted @1 :UInt64;
+}
+
 struct TableFacts {
   function @0 :Text;
   generation @1 :UInt64;
   accepted @2 :UInt64;
   refused @3 :UInt64;
+  files @4 :List(TableFileFacts);
 }
 
 struct ConfigFacts {

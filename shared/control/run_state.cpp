@@ -66,6 +66,11 @@ void write_parts(const RunState& state, wire::RunState::Builder out) {
                item.setGeneration(table.generation);
                item.setAccepted(table.accepted);
                item.setRefused(table.refused);
+               write_list(table.files, item.initFiles(size_of(table.files)),
+                          [](const TableFileFacts& file, wire::TableFileFacts::Builder one) {
+                            one.setPath(file.path);
+                            one.setAccepted(file.accepted);
+                          });
              });
 }
 
@@ -79,8 +84,13 @@ void read_parts(RunState& state, wire::RunState::Reader in) {
               return WantedWorkers{text(item.getGroup()), item.getCount()};
             });
   read_list(state.tables, in.getTables(), kItemsMax, "tables", [](wire::TableFacts::Reader item) {
-    return TableFacts{text(item.getFunction()), item.getGeneration(), item.getAccepted(),
-                      item.getRefused()};
+    TableFacts table{text(item.getFunction()), item.getGeneration(), item.getAccepted(),
+                     item.getRefused()};
+    read_list(table.files, item.getFiles(), kItemsMax, "files of a table",
+              [](wire::TableFileFacts::Reader file) {
+                return TableFileFacts{text(file.getPath()), file.getAccepted()};
+              });
+    return table;
   });
 }
 

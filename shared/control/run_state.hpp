@@ -35,12 +35,20 @@ struct WantedWorkers {
   friend bool operator==(const WantedWorkers&, const WantedWorkers&) = default;
 };
 
+/// A file that a table was built from.
+struct TableFileFacts {
+  std::string path;
+  std::uint64_t accepted = 0;  ///< entries of the table that came from it
+  friend bool operator==(const TableFileFacts&, const TableFileFacts&) = default;
+};
+
 /// A build of a function's table.
 struct TableFacts {
   std::string function;
   std::uint64_t generation = 0;  ///< how many different ones there have been, one after the other
   std::uint64_t accepted = 0;    ///< rules, of the newest
   std::uint64_t refused = 0;
+  std::vector<TableFileFacts> files{};
   friend bool operator==(const TableFacts&, const TableFacts&) = default;
 };
 

@@ -13,6 +13,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/base/huge_pages.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/driver/buffer_handler.hpp"
 #include "shared/driver/port_args.hpp"
 #include "shared/layout/mapping.hpp"
@@ -68,7 +69,7 @@ std::vector<std::string> words_for(const Plan& plan, std::uint32_t actor, int cp
 
 }  // namespace
 
-Eal::Eal(const Plan& plan, std::uint32_t actor)
+Eal::Eal(const Plan& plan, std::uint32_t actor, const std::string& run_dir)
     : primary_(plan.actors[actor].kind == ActorKind::kHub) {
   if (primary_) refuse_without_pages(plan);
   cpu_set_t allowed;
@@ -88,9 +89,9 @@ Eal::Eal(const Plan& plan, std::uint32_t actor)
   if (result >= 0) return;
   const std::string what = std::string("start DPDK: ") + rte_strerror(error);
   if (!primary_) {
-    throw Error(what + "; the hub is its primary process: is it alive? millrace status " +
-                plan.name + "; without it the topology wants a planned restart: millrace down " +
-                plan.name);
+    const std::string run = words_for_run(plan.name, run_dir);
+    throw Error(what + "; the hub is its primary process: is it alive? millrace status " + run +
+                "; without it the topology wants a planned restart: millrace down " + run);
   }
   throw Error(what + "; left behind by a killed run: rm -r /var/run/dpdk/" +
               dpdk_prefix(plan.name) + "; its own words are above");

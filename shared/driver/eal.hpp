@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "shared/config/plan.hpp"
 
@@ -15,8 +16,9 @@ namespace millrace {
 class Eal {
  public:
   /// `actor`: its number is the lcore id, which no two processes of a topology may share. CPU
-  /// affinity is as before. Throws Error with the command that mends the host.
-  Eal(const Plan& plan, std::uint32_t actor);
+  /// affinity is as before. `run_dir`: of the topology, for messages. Throws Error with the command
+  /// that mends the host.
+  Eal(const Plan& plan, std::uint32_t actor, const std::string& run_dir);
   Eal(const Eal&) = delete;  // it stands for the process's own
   Eal& operator=(const Eal&) = delete;
   /// The hub gives back what it has; a secondary that did so would reset devices.

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 """The file of a port, or of events, is away when its process is restarted: all else goes on, and
-what is lost is told. With the file back a port goes on when its actor is restarted, events at
-once."""
+what is lost is told. With the file back a port goes on after some time, or at once when its actor
+is restarted; events at once."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ def restart(running, actor, number=signal.SIGKILL):
 def restart_in_order(running, actor):
     """As the event tells operators to do it."""
     pid = running.lives()[actor][0]
-    told(running, f"is restarted (kill {pid})")
+    told(running, f"at once: kill {pid})")
     restart(running, actor, signal.SIGTERM)
 
 
@@ -74,6 +74,34 @@ paths:
         assert audit["transmitted"] <= written <= audit["transmitted"] + lost
 
 
+@PLACES
+def test_an_egress_opens_a_file_by_itself_once_its_folder_is_back(tmp_path, more):
+    folder, moved = tmp_path / "away", tmp_path / "moved"
+    folder.mkdir()
+    text = f"""
+{more}ports:
+  in:  {{ device: generate, rate_mpps: 0.002 }}
+  out: {{ device: pcap, out: {folder}/out.pcap }}
+paths:
+  main: {{ from: in, to: out }}
+"""
+    with Topology(tmp_path, text) as running:
+        grows(folder / "out.pcap")
+        folder.rename(moved)
+        restart(running, "egress.0")
+        told(running, "out.pcap: No such file or directory; what is sent is dropped as no_output")
+        lives = running.lives()
+        moved.rename(folder)
+        told(running, "port 'out': it takes packets again")
+        grows(folder / "out.pcap")
+        assert running.lives() == lives
+        audit = running.drain()
+        assert set(audit["dropped"]) <= {"no_output", "worker_lost", "egress_lost"}
+        lost = audit["received"] - audit["transmitted"] - audit["dropped"].get("no_output", 0)
+        written = len(packets_of(folder / "out.pcap")[1])
+        assert audit["transmitted"] <= written <= audit["transmitted"] + lost
+
+
 def reading(device, more):
     return f"""
 {more}ports:
@@ -88,7 +116,7 @@ def restart_without(running, capture, moved):
     """The ingress is restarted while its capture is away; it is at its place again then."""
     capture.rename(moved)
     restart(running, "ingress.in.0")
-    told(running, "in.pcap: No such file or directory; not read until the ingress is")
+    told(running, "in.pcap: No such file or directory; not read until it opens (tried every")
     moved.rename(capture)
 
 
@@ -114,6 +142,21 @@ def test_an_ingress_goes_on_behind_what_it_has_read_once_its_file_is_back(tmp_pa
         frames.write_capture(capture, [FRAME] * 500)
         restart_in_order(running, "ingress.in.0")
         assert running.settle(received=500)["received"] == 500
+
+
+@PLACES
+def test_an_ingress_opens_its_file_by_itself_once_it_is_back(tmp_path, more):
+    capture = frames.write_capture(tmp_path / "in.pcap", [FRAME] * 300)
+    with Topology(tmp_path, reading(f"pcap, in: {capture}", more)) as running:
+        running.settle(received=300)
+        capture.rename(tmp_path / "moved")
+        restart(running, "ingress.in.0")
+        told(running, "in.pcap: No such file or directory; not read until it opens")
+        lives = running.lives()
+        frames.write_capture(capture, [FRAME] * 500)
+        told(running, "port 'in': it is open, and is read now")
+        assert running.settle(received=500)["received"] == 500
+        assert running.lives() == lives
 
 
 def test_a_start_without_room_for_a_file_is_refused(tmp_path):

@@ -111,6 +111,105 @@ def test_under_half_of_the_entries_is_refused_by_apply_too(tmp_path):
         assert millrace("apply", running.file, "--accept-shrunk").returncode == 0
 
 
+def sid(number, text="alert udp any any -> any any"):
+    return f'{text} (msg:"{number}"; content:"word {number}"; sid:{number};)\n'
+
+
+SMALL = {"small.rules": "drop udp 198.51.100.1/32 -> any\n", "small.words": 'alert "y"\n',
+         "small.routes": "192.0.2.0/24 out 02:00:00:00:00:03\n",
+         "small.fire": "drop udp 198.51.100.2/32 -> any\n", "small.sids": sid(1),
+         "classes": "config classification: some,of a kind,2\n",
+         "thresholds": "suppress gen_id 1, sig_id 1, track by_src, ip 192.0.2.1\n",
+         "names": "d29yZA==\n"}
+LARGE = {"large.rules": FILES["wall.rules"] * 25, "large.fire": FILES["wall.rules"] * 25,
+         "large.words": "".join(f'alert "word {n}"\n' for n in range(100)),
+         "large.routes": "".join(f"10.{n}.0.0/16 out 02:00:00:00:00:02\n" for n in range(100)),
+         "large.sids": "".join(sid(n) for n in range(2, 100)) +
+                       'alert dns any any -> any any (dns.query; dataset:isset,some,type string,'
+                       'load names; sid:100;)\n'}
+OF_FUNCTION = {"small.rules": "wall", "small.words": "scan", "small.routes": "way",
+               "small.fire": "fire", "small.sids": "look", "classes": "look",
+               "thresholds": "look", "names": "look"}
+
+
+def of_two_files(folder):
+    for name, text in (SMALL | LARGE).items():
+        (folder / name).write_text(text)
+    return """
+ports:
+  in:  { device: generate, flows: 16, rate_mpps: 0.002 }
+  out: { device: "null" }
+workers:
+  only: { kind: classifier, count: 1 }
+functions:
+  wall: { type: acl, rules: [large.rules, small.rules], on: only }
+  scan: { type: match, rules: [large.words, small.words], on: only }
+  seen: { type: flow, on: only }
+  fire: { type: firewall, rules: [large.fire, small.fire], default: pass, on: only }
+  look: { type: ids, rules: [large.sids, small.sids], classification: classes,
+          thresholds: thresholds, on: only }
+  way:  { type: route, table: [large.routes, small.routes], on: only }
+paths:
+  main: { from: in, run: [wall, scan, seen, fire, look, way] }
+"""
+
+
+def test_a_small_file_beside_a_large_one_is_compared_by_itself(tmp_path):
+    with Topology(tmp_path, of_two_files(tmp_path)) as running:
+        running.endless = True
+        for name, function in OF_FUNCTION.items():
+            (tmp_path / name).write_text("# nothing\n")
+            for command in (("reload", running.name, function), ("apply", running.file)):
+                refused = millrace(*command, check=False)
+                assert refused.returncode == 1, f"{name}: {refused.stdout}"
+                assert f"table of '{function}': under half of the entries" in refused.stderr
+                assert (f"  {tmp_path / name}: 0 entries, 1 in the one in use"
+                        in refused.stderr.splitlines()), refused.stderr
+                assert "--accept-shrunk" in refused.stderr
+            (tmp_path / name).write_text(SMALL[name])
+        (tmp_path / "small.words").write_text("")
+        done = ask("reload", running.name, "scan", "--accept-shrunk")["done"]
+        assert done[0] == "table of scan: 100 entries, 0 refused"
+        ask("reload", running.name, "scan")  # what is in use has none of it either
+        ask("rollback", running.name, "1")  # a copy stands for it
+        refused = millrace("reload", running.name, "scan", check=False)
+        assert refused.returncode == 1, refused.stdout
+        assert f"{tmp_path}/small.words: 0 entries, 1 in the one in use" in refused.stderr
+        more_is_sent(running)
+
+
+def test_a_restart_looks_at_the_new_tables_before_anything_ends(tmp_path):
+    with Topology(tmp_path, guarded(tmp_path)) as running:
+        running.endless = True
+        lives = running.lives()
+        text = running.file.read_text()
+        running.file.write_text(text.replace("flows: 16", "flows: 17"))
+        for broken, why in (("", "0 entries, under half of the 4"),
+                            (FILES["wall.rules"] + "drop nonsense\n", "--accept-refused"),
+                            ("\0", "a zero byte")):
+            (tmp_path / "wall.rules").write_text(broken)
+            refused = millrace("apply", running.file, "--restart", check=False)
+            assert refused.returncode == 1 and why in refused.stderr, refused.stderr
+            assert running.lives() == lives
+        left = [name for name in os.listdir("/dev/shm")
+                if name.startswith(f"millrace-{running.name}.") and ".0.image" in name]
+        assert not left and not [one for one in os.listdir(running.run_dir) if "check" in one]
+        (tmp_path / "wall.rules").write_text("")
+        done = ask("apply", running.file, "--restart", "--accept-shrunk")["done"]
+        assert done[-1].startswith("restarted: ")
+
+
+def test_a_start_with_one_empty_file_of_two_says_which(tmp_path):
+    text = of_two_files(tmp_path)
+    (tmp_path / "small.fire").write_text("")
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        warned = [one for one in running.status()["events"] if one["kind"] == "table_empty"]
+        assert len(warned) == 1
+        assert warned[0]["text"].startswith(
+            f"table of fire has no entries of {tmp_path}/small.fire; were its files cut short")
+
+
 def test_a_start_with_an_empty_file_says_so(tmp_path):
     text = guarded(tmp_path)
     (tmp_path / "wall.rules").write_text("# all of it is to come\n")

@@ -163,13 +163,14 @@ BuildReport build_acl(const FunctionContext& context) {
   check_acl(context.function);
   const std::vector<RuleClass> classes = classes_of(context.function);
   std::vector<AclNamedRule> rules;
-  std::vector<std::string> refusals, empty_files;
+  std::vector<std::string> refusals;
+  std::vector<TableFile> files;
   for (const std::string& path : values_of(context.function, "rules")) {
     AclRuleFile file = parse_acl_rules(read_rule_file(path), path, classes);
     if (rules.size() + file.rules.size() > kAclRuleCountMax) {
       throw Error("rules: more than " + std::to_string(kAclRuleCountMax) + " rules with " + path);
     }
-    if (file.rules.empty() && file.refusals.empty()) empty_files.push_back(path);
+    files.push_back({path, file.rules.size(), file.rules.empty() && file.refusals.empty()});
     std::move(file.rules.begin(), file.rules.end(), std::back_inserter(rules));
     std::move(file.refusals.begin(), file.refusals.end(), std::back_inserter(refusals));
   }
@@ -177,7 +178,7 @@ BuildReport build_acl(const FunctionContext& context) {
   report.accepted = rules.size();
   report.counter_count = static_cast<std::uint32_t>(rules.size()) + kAclExtraCount;
   report_refusals(std::move(refusals), report);
-  report_empty_files(empty_files, report);
+  report_files(files, report);
   const AclBitsReport bits = write_acl_image(context.function.image, rules, report.counter_count);
   if (!bits.built) {
     report.refusals.insert(report.refusals.begin(), "left out: the table for a GPU: " + bits.why);

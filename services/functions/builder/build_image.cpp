@@ -19,7 +19,7 @@ BuildReport build_image(const FunctionContext& context) {
   return type.build(context);
 }
 
-BuildReport build_image(const Plan& plan, std::uint32_t function) {
+BuildReport build_image(const Plan& plan, std::uint32_t function, std::string_view run_dir) {
   if (function >= plan.functions.size()) {
     throw Error("function number " + std::to_string(function) + " of " +
                 std::to_string(plan.functions.size()) + "; they are counted from 0");
@@ -27,15 +27,23 @@ BuildReport build_image(const Plan& plan, std::uint32_t function) {
   const PlanFunction& wanted = plan.functions[function];
   const bool on_device =
       wanted.group < plan.groups.size() && plan.groups[wanted.group].kind == GroupKind::kGpu;
-  return build_image(
-      {.function = wanted, .ports = plan.ports, .on_device = on_device, .paths = plan.paths});
+  return build_image({.function = wanted,
+                      .ports = plan.ports,
+                      .on_device = on_device,
+                      .paths = plan.paths,
+                      .run_dir = run_dir});
 }
 
 std::string report_json(const BuildReport& report) {
+  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  for (const TableFile& file : report.files) {
+    files.push_back({{"path", file.path}, {"accepted", file.accepted}});
+  }
   const nlohmann::ordered_json json = {{"accepted", report.accepted},
                                        {"refused", report.refused},
                                        {"counter_count", report.counter_count},
-                                       {"refusals", report.refusals}};
+                                       {"refusals", report.refusals},
+                                       {"files", files}};
   // Paths and lines may hold any bytes.
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "services/functions/function.hpp"
 
@@ -16,10 +17,12 @@ namespace millrace {
 /// what the function's own builder says.
 BuildReport build_image(const FunctionContext& context);
 
-/// The same for function number `function` of `plan`.
-BuildReport build_image(const Plan& plan, std::uint32_t function);
+/// The same for function number `function` of `plan`, of the topology in `run_dir`
+/// (FunctionContext).
+BuildReport build_image(const Plan& plan, std::uint32_t function, std::string_view run_dir = {});
 
-/// One line of JSON: {"accepted":2,"refused":1,"counter_count":6,"refusals":["file:3: ..."]}.
+/// One line of JSON: {"accepted":2,"refused":1,"counter_count":6,"refusals":["file:3: ..."],
+/// "files":[{"path":"file","accepted":2}]}.
 std::string report_json(const BuildReport& report);
 
 }  // namespace millrace

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,15 @@
 #include "shared/base/say.hpp"
 #include "shared/base/secrets.hpp"
 #include "shared/control/plan_file.hpp"
+
+namespace {
+
+/// The plan lies in the run directory.
+std::string folder_of(const std::string& plan_path) {
+  return std::filesystem::absolute(plan_path).parent_path().string();
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Builds the table image of one function of a topology."};
@@ -36,9 +46,12 @@ int main(int argc, char** argv) {
     // may write to the same place.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     plan = millrace::load_plan(plan_path);
-    millrace::BuildReport report = millrace::build_image(plan, function);
+    millrace::BuildReport report = millrace::build_image(plan, function, folder_of(plan_path));
     for (std::string& refusal : report.refusals) {
       refusal = millrace::without_secrets(std::move(refusal), plan.secrets);
+    }
+    for (millrace::TableFile& file : report.files) {
+      file.path = millrace::without_secrets(std::move(file.path), plan.secrets);
     }
     std::printf("%s\n", millrace::report_json(report).c_str());
   } catch (const std::exception& error) {

@@ -248,7 +248,7 @@ BuildReport build_firewall(const FunctionContext& context) {
   }
   check_groups(rules);
   report_refusals(std::move(rules.refusals), report);
-  report_empty_files(rules.empty_files, report);
+  report_files(rules.files, report);
   const AclBitsReport bits =
       write_acl_image(context.function.image, rules.rules, report.counter_count);
   if (!bits.built) throw Error("rules: these are too many for the bit vectors: " + bits.why);

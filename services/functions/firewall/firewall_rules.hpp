@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "services/functions/acl/acl_text.hpp"
+#include "services/functions/function.hpp"
 
 /// Rules of `firewall` in the form in which `acl` keeps its own, and what all readers of rules use.
 /// AclAction::kAlert goes on to the next rule here; kClass does not come.
@@ -25,8 +26,8 @@ struct FirewallPort {
 struct FirewallRules {
   std::vector<AclNamedRule> rules;
   std::vector<std::string>
-      refusals;  ///< rules that let packets pass and are left out, with reasons
-  std::vector<std::string> empty_files{};  ///< files without a rule
+      refusals;                    ///< rules that let packets pass and are left out, with reasons
+  std::vector<TableFile> files{};  ///< that they are of
 };
 
 /// A rule that matches every IP packet.

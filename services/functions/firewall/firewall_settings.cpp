@@ -81,7 +81,7 @@ void append(FirewallRules more, const std::string& path, FirewallRules& to) {
   if (to.rules.size() + more.rules.size() > kAclRuleCountMax) {
     throw Error("rules: more than " + std::to_string(kAclRuleCountMax) + " rules");
   }
-  if (more.rules.empty() && more.refusals.empty()) to.empty_files.push_back(path);
+  to.files.push_back({path, more.rules.size(), more.rules.empty() && more.refusals.empty()});
   std::move(more.rules.begin(), more.rules.end(), std::back_inserter(to.rules));
   std::move(more.refusals.begin(), more.refusals.end(), std::back_inserter(to.refusals));
 }

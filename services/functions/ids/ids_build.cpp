@@ -57,11 +57,18 @@ void leave_out_what_cannot_be_matched(RuleSet& rules) {
   });
 }
 
-/// Reads one file more. True: it has a rule, or what should be one.
-bool load_file(const std::string& path, const RuleSetup& setup, RuleSet& into) {
-  const std::size_t before = into.signatures.size() + into.refusals.size() + into.disabled;
+/// Reads one file more.
+TableFile load_file(const std::string& path, const RuleSetup& setup, RuleSet& into) {
+  const std::size_t before = into.signatures.size();
+  const std::size_t left_out = into.refusals.size() + into.disabled;
   read_rules(read_rule_file(path), path, setup, into);
-  return into.signatures.size() + into.refusals.size() + into.disabled != before;
+  const std::size_t accepted = into.signatures.size() - before;
+  return {path, accepted, accepted == 0 && into.refusals.size() + into.disabled == left_out};
+}
+
+TableFile file_of_lines(const std::string& path, std::string_view text) {
+  const std::uint64_t count = count_entries(text);
+  return {path, count, count == 0};
 }
 
 }  // namespace
@@ -70,11 +77,15 @@ LoadedRules load_ids_rules(const FunctionContext& context, const IdsSettings& se
   LoadedRules loaded;
   loaded.setup = setup_of(context, settings);
   for (const std::string& path : values_of(context.function, "rules")) {
-    if (!load_file(path, loaded.setup, loaded.rules)) loaded.empty_files.push_back(path);
+    loaded.files.push_back(load_file(path, loaded.setup, loaded.rules));
   }
   leave_out_what_cannot_be_matched(loaded.rules);
   for (const std::string& path : {settings.classification, settings.thresholds}) {
-    if (!path.empty() && has_no_entry(read_rule_file(path))) loaded.empty_files.push_back(path);
+    if (!path.empty()) loaded.files.push_back(file_of_lines(path, read_rule_file(path)));
+  }
+  for (const auto& [name, text] : loaded.rules.files) {  // of datasets
+    const auto path = std::filesystem::path(loaded.setup.folder) / name;
+    loaded.files.push_back(file_of_lines(path.string(), text));
   }
   return loaded;
 }
@@ -98,7 +109,7 @@ BuildReport build_ids_image(const FunctionContext& context, std::uint32_t extra_
   std::vector<std::string> refusals;
   for (const RuleRefusal& refusal : rules.rules.refusals) refusals.push_back(refusal.line());
   report_refusals(std::move(refusals), report);
-  report_empty_files(loaded.empty_files, report);
+  report_files(loaded.files, report);
   return report;
 }
 

@@ -16,7 +16,7 @@ namespace millrace {
 struct LoadedRules {
   RuleSetup setup;
   RuleSet rules;  ///< those that workers can match, in the order of the files
-  std::vector<std::string> empty_files;
+  std::vector<TableFile> files;
 };
 /// `settings`: of the function. Throws Error. Builder's thread.
 LoadedRules load_ids_rules(const FunctionContext& context, const IdsSettings& settings);

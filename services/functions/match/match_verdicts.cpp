@@ -66,13 +66,14 @@ BuildReport build_match_image(const FunctionContext& context, MatchPlaces places
                               std::uint32_t extra_counters) {
   const std::vector<RuleClass> classes = classes_of(context.function);
   std::vector<MatchRule> rules;
-  std::vector<std::string> refusals, empty_files;
+  std::vector<std::string> refusals;
+  std::vector<TableFile> files;
   for (const std::string& path : values_of(context.function, "rules")) {
     MatchRuleFile file = parse_match_rules(read_rule_file(path), path, classes);
     if (rules.size() + file.rules.size() > kMatchRuleCountMax) {
       throw Error("rules: more than " + std::to_string(kMatchRuleCountMax) + " rules with " + path);
     }
-    if (file.rules.empty() && file.refusals.empty()) empty_files.push_back(path);
+    files.push_back({path, file.rules.size(), file.rules.empty() && file.refusals.empty()});
     std::move(file.rules.begin(), file.rules.end(), std::back_inserter(rules));
     std::move(file.refusals.begin(), file.refusals.end(), std::back_inserter(refusals));
   }
@@ -84,7 +85,7 @@ BuildReport build_match_image(const FunctionContext& context, MatchPlaces places
   report.accepted = parsed - left_out.size();
   report.counter_count = static_cast<std::uint32_t>(report.accepted) + extra_counters;
   report_refusals(std::move(refusals), report);
-  report_empty_files(empty_files, report);
+  report_files(files, report);
   return report;
 }
 

@@ -94,7 +94,7 @@ BuildReport build_prefilter_image(const FunctionContext& context) {
   std::vector<std::string> refusals;
   for (const RuleRefusal& refusal : loaded.rules.refusals) refusals.push_back(refusal.line());
   report_refusals(std::move(refusals), report);
-  report_empty_files(loaded.empty_files, report);
+  report_files(loaded.files, report);
   return report;
 }
 

@@ -3,7 +3,6 @@
 
 #include "services/functions/route/kernel_routes.hpp"
 
-#include <net/if.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "shared/base/error.hpp"
 #include "shared/base/kernel_table.hpp"
 #include "shared/base/netlink.hpp"
+#include "shared/base/tap_interface.hpp"
 
 namespace millrace {
 namespace {
@@ -167,13 +167,13 @@ void take_ways(std::span<const Way> ways, const HostInterfaces& interfaces, Kern
 
 }  // namespace
 
-HostInterfaces host_interfaces(std::span<const PlanPort> ports) {
+HostInterfaces host_interfaces(std::span<const PlanPort> ports, const std::string& run_dir) {
   HostInterfaces interfaces;
   for (const PlanPort& port : ports) {
     if (port.host < 0) continue;
     for (const auto& [key, value] : ports[static_cast<std::size_t>(port.host)].settings) {
       if (key != "interface") continue;
-      if (const unsigned index = ::if_nametoindex(value.c_str()); index != 0) {
+      if (const std::uint32_t index = tap_interface_index(value, run_dir); index != 0) {
         interfaces.emplace(static_cast<int>(index), port.name);
       }
     }

@@ -23,9 +23,10 @@ namespace millrace {
 /// The kernel's number of an interface -> the name of the port that it is behind.
 using HostInterfaces = std::unordered_map<int, std::string_view>;
 
-/// Of the ports with a `host_interface`, those with an interface in this network namespace; the
-/// names are borrowed from `ports`.
-HostInterfaces host_interfaces(std::span<const PlanPort> ports);
+/// Of the ports with a `host_interface`, those with an interface in this network namespace, also
+/// one of the topology in `run_dir` that has got another name; the names are borrowed from `ports`.
+/// Throws Error.
+HostInterfaces host_interfaces(std::span<const PlanPort> ports, const std::string& run_dir);
 
 /// Throws Error unless a port has a `host_interface`: else neither a route of the kernel nor a
 /// neighbour has a port. `setting`: "routes", "neighbours".

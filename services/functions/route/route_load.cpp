@@ -281,20 +281,21 @@ RouteSet load_routes(const FunctionContext& context, const RouteSettings& settin
   KernelRoutes kernel;
   if (settings.follows_kernel) {
     check_host_interfaces(context.ports);
-    kernel = read_kernel_routes(host_interfaces(context.ports));
+    kernel = read_kernel_routes(host_interfaces(context.ports, std::string(context.run_dir)));
   }
   if (lines + kernel.lines.size() > kPrefixCountMax) {
     throw Error(std::to_string(lines) + " lines and " + std::to_string(kernel.lines.size()) +
                 " routes of the kernel; at most " + std::to_string(kPrefixCountMax));
   }
   Loader loader(context, settings, report, lines + kernel.lines.size() + 3 * own.ipv4.size());
-  std::vector<std::string> empty_files;
+  std::vector<TableFile> files;
   for (const TableText& table : tables) {
-    const std::uint64_t before = report.accepted + report.refused;
+    const BuildReport before{.accepted = report.accepted, .refused = report.refused};
     loader.load(table);
-    if (report.accepted + report.refused == before) empty_files.push_back(table.path);
+    const std::uint64_t accepted = report.accepted - before.accepted;
+    files.push_back({table.path, accepted, accepted == 0 && report.refused == before.refused});
   }
-  report_empty_files(empty_files, report);
+  report_files(files, report);
   loader.load(kernel);
   if (settings.answers) loader.connect(context.ports);
   return loader.finish(own);

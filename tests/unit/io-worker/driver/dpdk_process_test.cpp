@@ -27,11 +27,11 @@ class DpdkProcessTest : public ::testing::Test {
   }
   /// The process that is spoken of from here on.
   void be_ingress() {
-    process_ = std::make_unique<DpdkProcess>(world_.ingress);
+    process_ = std::make_unique<DpdkProcess>(world_.ingress, "/run/test");
     rx_ = process_->open_rx(0, *pool_);
   }
   void be_egress() {
-    process_ = std::make_unique<DpdkProcess>(world_.egress);
+    process_ = std::make_unique<DpdkProcess>(world_.egress, "/run/test");
     tx_ = process_->open_tx(0, 0);
   }
   std::uint32_t poll(std::uint32_t most = 32) { return rx_->poll(*pool_, {packets_.data(), most}); }

@@ -60,6 +60,8 @@ TEST(CaptureReader, RefusesWhatIsNoCapture) {
   EXPECT_EQ(refusal(pcap_header().substr(0, 23)),
             folder.path("a") + ": shorter than the header of a capture");
   EXPECT_EQ(refusal("GET / HTTP/1.1"), folder.path("a") + ": neither a pcap nor a pcapng capture");
+  EXPECT_EQ(refusal("\x1f\x8b\x08\x01"),
+            folder.path("a") + ": it is compressed; unpack it first, with gunzip");
   EXPECT_EQ(refusal(test::word32(0x0a0d0d0a) + "nothing more"),
             folder.path("a") + ": a pcapng capture that describes no interface");
 }

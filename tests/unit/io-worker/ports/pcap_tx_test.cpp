@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "io-worker/ports/pcap.hpp"
@@ -206,8 +208,8 @@ TEST(PcapTx, StopsAtAWholeRecordWhenTheDiskIsFull) {
     const std::uint32_t sent = send(*queue, 0, 250);
     const bool stays = queue->failed() && send(*queue, sent, 1) == 0 && queue->failed() &&
                        queue->trouble().text() == "File too large: " + path +
-                                                      " ends behind a whole record; what follows "
-                                                      "is dropped as no_output";
+                                                      " ends behind a whole record; dropped as "
+                                                      "no_output until it can be written again";
     ::_exit(stays ? static_cast<int>(sent) : 255);
   }
   int status = 0;
@@ -219,6 +221,34 @@ TEST(PcapTx, StopsAtAWholeRecordWhenTheDiskIsFull) {
   for (std::uint32_t bytes = 24; bytes + 16 + fit <= 20'000; ++fit) bytes += 16 + fit;
   EXPECT_EQ(sent, fit);
   expect_packets(path, sent);
+}
+
+TEST(PcapTx, GoesOnBehindTheLastWholeRecordOnceThereIsRoom) {
+  const TestFolder folder;
+  const std::string path = folder.path("a");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{5'000, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    const auto queue = open(path, false);
+    const std::uint32_t sent = send(*queue, 0, 250);
+    const bool failed = queue->failed() && sent < 250;
+    const rlimit large{RLIM_INFINITY, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &large);
+    std::uint32_t more = 0;
+    for (int looks = 0; more == 0 && looks < 60'000; ++looks) {
+      more = send(*queue, sent, 3);  // what it does not take is not asked for again by an egress
+      if (more == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    const bool goes_on = more == 3 && !queue->failed() && queue->trouble().empty();
+    ::_exit(failed && goes_on ? static_cast<int>(sent + more) : 255);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  ASSERT_LT(WEXITSTATUS(status), 255);
+  expect_packets(path, static_cast<std::uint32_t>(WEXITSTATUS(status)));
 }
 
 /// The file is new, as behind a rotation, and has no room for its header.

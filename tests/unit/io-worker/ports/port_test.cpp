@@ -8,9 +8,11 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/test_pool.hpp"
+#include "tests/unit/io-worker/ports/veth.hpp"
 
 namespace millrace {
 namespace {
@@ -76,7 +78,8 @@ TEST(Ports, AFileThatIsAwayIsAnErrorAtTheFirstStartAlone) {
     EXPECT_NE(error.find("open " + path + ": No such file"), std::string::npos) << error;
     EXPECT_EQ(trouble_after_restart([&] { return open_rx_queue(port, 0, pool, true); }),
               "open " + path +
-                  ": No such file or directory; not read until the ingress is restarted (kill " +
+                  ": No such file or directory; not read until it opens (tried every 30 s; at "
+                  "once: kill " +
                   std::to_string(::getpid()) + ")");
   }
   const PlanPort out = make_port("pcap", {{"out", path}});
@@ -84,8 +87,8 @@ TEST(Ports, AFileThatIsAwayIsAnErrorAtTheFirstStartAlone) {
   EXPECT_NE(error.find("open " + path + ": No such file"), std::string::npos) << error;
   EXPECT_EQ(trouble_after_restart([&] { return open_tx_queue(out, 0, true); }),
             "open " + path +
-                ": No such file or directory; what is sent is dropped as no_output until the "
-                "egress is restarted (kill " +
+                ": No such file or directory; what is sent is dropped as no_output until it opens "
+                "(tried every 30 s; at once: kill " +
                 std::to_string(::getpid()) + ")");
 }
 
@@ -122,6 +125,36 @@ TEST(Ports, OfALongPathItsEndIsToldWithTheReason) {
   EXPECT_TRUE(told.starts_with("...aaa")) << told;
   EXPECT_NE(told.find("/file: No such file or directory; what is sent"), std::string::npos) << told;
   EXPECT_LT(told.size(), 180u) << "an event has 199 bytes, and the port's name is one of them";
+}
+
+class StackedPortsTest : public test::VethTest {};
+
+TEST_F(StackedPortsTest, AnInterfaceOverAnotherPortsIsSaid) {
+  shell("ip link add link here name upper type vlan id 5 && ip link set upper up");
+  const auto port = [](const char* name, const char* interface, Settings more = {}) {
+    more.emplace_back("interface", interface);
+    PlanPort made = make_port("afpacket", std::move(more));
+    made.name = name;
+    return made;
+  };
+  const PlanPort lower = port("a", "here"), upper = port("b", "upper"), other = port("c", "there");
+  const std::string trouble =
+      "interface 'upper' of port 'b' lies over 'here' of port 'a', which leaves nothing for it: "
+      "for "
+      "a VLAN a port of device vlan over 'a', else host: true at port 'a' if it is an afpacket";
+  const auto below = stacked_ports(std::array{other, lower, upper});
+  ASSERT_TRUE(below);
+  EXPECT_EQ(below->trouble, trouble);
+  EXPECT_EQ(below->upper, 2u);
+  const auto above = stacked_ports(std::array{upper, lower});
+  ASSERT_TRUE(above) << "whatever their order";
+  EXPECT_EQ(above->upper, 0u);
+  EXPECT_FALSE(stacked_ports(std::array{lower, other}));
+  EXPECT_FALSE(stacked_ports(std::array{port("a", "here", {{"host", "true"}}), upper}));
+  shell("ip link add bridge type bridge && ip link set there master bridge");
+  const auto bridged = stacked_ports(std::array{port("b", "bridge"), other});
+  ASSERT_TRUE(bridged);
+  EXPECT_EQ(bridged->upper, 0u);
 }
 
 }  // namespace

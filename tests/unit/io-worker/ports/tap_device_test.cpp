@@ -35,7 +35,7 @@ TEST_F(TapDeviceTest, AnInterfaceIsThereAsTheSettingsSay) {
   EXPECT_EQ(link->index, tap_index(files_[1]));
   EXPECT_EQ(link->mtu, 9000u);
   EXPECT_EQ(link->type, ARPHRD_ETHER);
-  EXPECT_EQ(link->alias, "millrace: port of the topology in /run/test");
+  EXPECT_EQ(link->alias, "millrace: port mill of the topology in /run/test");
   EXPECT_EQ(link->flags & (IFF_UP | IFF_RUNNING), unsigned{IFF_UP | IFF_RUNNING}) << "a carrier";
   shell("ip link show mill | grep -q 'qlen 100'");
   shell("ip link show mill | grep -q 'link/ether 06:00:00:00:00:01'");

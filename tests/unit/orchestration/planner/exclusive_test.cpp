@@ -41,6 +41,21 @@ TEST(Exclusive, ADeviceOfADriverIsOfOnePortAndACardMayHaveSeveral) {
   EXPECT_EQ(said("0000:01:00.0,representor=pf0", "0000:01:00.0,representor=vf0"), "");
 }
 
+TEST(Exclusive, AnInterfaceThatADriverIsGivenIsOfOnePort) {
+  const auto said = [](const std::string& a, const std::string& b) {
+    return wrong(ports("device: " + a, "device: " + b));
+  };
+  const std::string driver = "dpdk, devargs: 'net_af_packet0,iface=eth0,blocksz=4096'";
+  EXPECT_THAT(said("afpacket, interface: eth0", driver),
+              HasSubstr("of port 'b', which is another"));
+  EXPECT_THAT(said(driver, "tap, interface: eth0"), HasSubstr("of port 'b', which is another"));
+  EXPECT_THAT(said(driver, "dpdk, devargs: 'net_pcap0,iface=eth0'"),
+              HasSubstr("of port 'b', which is another"));
+  EXPECT_EQ(said(driver, "afpacket, interface: eth1"), "");
+  EXPECT_EQ(said(driver, "dpdk, devargs: 'net_af_packet1,iface=eth00'"), "");
+  EXPECT_EQ(said("dpdk, devargs: 'net_null0'", "dpdk, devargs: 'net_null1'"), "");
+}
+
 TEST(Exclusive, AnAddressIsOfOneListener) {
   const auto said = [](const std::string& telemetry, const std::string& control) {
     return wrong(ports("device: null", "device: null",

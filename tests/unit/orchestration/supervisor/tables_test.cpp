@@ -46,7 +46,8 @@ class Tables : public testing::Test {
 
 TEST_F(Tables, AreBuiltForEachFunctionWithAnImage) {
   builder(R"(test "$1 $3" = "--plan --function" || exit 9
-echo '{"accepted":'$4'0,"refused":1,"counter_count":'$4',"refusals":["r.txt:3: no mask"]}')");
+echo '{"accepted":'$4'0,"refused":1,"counter_count":'$4',"refusals":["r.txt:3: no mask"],'\
+'"files":[{"path":"r.txt","accepted":'$4'}]}')");
   const auto reports = build_tables(plan_, folder_, folder_ + "/run");
   ASSERT_EQ(reports.size(), 2U);
   EXPECT_EQ(reports[0].function, "route");
@@ -54,6 +55,7 @@ echo '{"accepted":'$4'0,"refused":1,"counter_count":'$4',"refusals":["r.txt:3: n
   EXPECT_EQ(reports[1].accepted, 20U);
   EXPECT_EQ(reports[1].refused, 1U);
   EXPECT_THAT(reports[1].refusals, testing::ElementsAre("r.txt:3: no mask"));
+  EXPECT_EQ(reports[1].files, (std::vector<TableFileFacts>{{"r.txt", 2}}));
   EXPECT_EQ(plan_.functions[0].counter_count, 0U);
   EXPECT_EQ(plan_.functions[1].counter_count, 1U);
   EXPECT_EQ(plan_.functions[2].counter_count, 2U);
@@ -78,9 +80,10 @@ TEST_F(Tables, GenerationsGrowByOneANewTable) {
   StateFile state(folder_ + "/run");
   note_tables(state, {{.function = "route", .accepted = 5, .is_new = false},
                       {.function = "ids", .accepted = 7}});
-  note_tables(state, {{.function = "ids", .accepted = 8, .refused = 2}});
+  note_tables(state, {{.function = "ids", .accepted = 8, .refused = 2, .files = {{"r", 8}}}});
   note_tables(state, {{.function = "route", .accepted = 5, .refused = 3, .is_new = false}});
-  EXPECT_EQ(state.now().tables, (std::vector<TableFacts>{{"route", 1, 5, 3}, {"ids", 2, 8, 2}}));
+  EXPECT_EQ(state.now().tables,
+            (std::vector<TableFacts>{{"route", 1, 5, 3}, {"ids", 2, 8, 2, {{"r", 8}}}}));
   EXPECT_EQ(load_run_state(folder_ + "/run"), state.now());
   StateFile nowhere("/nowhere/at/all");
   note_tables(nowhere, {{.function = "ids", .accepted = 7}});

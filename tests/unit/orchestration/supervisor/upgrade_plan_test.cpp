@@ -34,7 +34,7 @@ class UpgradePlanTest : public testing::Test {
   Post& post(const std::string& name) { return *std::ranges::find(posts_, name, &Post::name); }
   std::vector<std::string> steps() const {
     std::vector<std::string> words;
-    for (const UpgradeStep& step : plan_upgrade(plan_, posts_).steps) {
+    for (const UpgradeStep& step : plan_upgrade(plan_, posts_, "edge --run-dir /r").steps) {
       const char* kinds[] = {"replace ", "end ", "start ", "drain "};
       words.push_back(kinds[static_cast<int>(step.kind)] + posts_[step.post].name +
                       (step.drain ? " drained" : ""));
@@ -80,12 +80,18 @@ TEST_F(UpgradePlanTest, WhoeverMovesPacketsIsOneProcessWhenFused) {
 TEST_F(UpgradePlanTest, AHubThatOwnsDevicesStays) {
   plan_.ports[0].device = "dpdk";
   EXPECT_THAT(steps(), testing::Not(testing::Contains("replace hub")));
-  EXPECT_THAT(plan_upgrade(plan_, posts_).remarks, ElementsAre(testing::HasSubstr("dpdk")));
+  EXPECT_THAT(plan_upgrade(plan_, posts_, "edge --run-dir /r").remarks,
+              ElementsAre(testing::HasSubstr("dpdk")));
 }
 
 TEST_F(UpgradePlanTest, WithoutHubARestartIsDue) {
   end_hub();
-  EXPECT_THROW(plan_upgrade(plan_, posts_), Error);
+  try {
+    plan_upgrade(plan_, posts_, "edge --run-dir /r");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("millrace down edge --run-dir /r and"));
+  }
 }
 
 }  // namespace

@@ -36,11 +36,23 @@ TEST(RuleFiles, AreReadWholeOrRefused) {
   EXPECT_THROW(read_rule_file("/dev/zero"), Error) << "without an end";
 }
 
-TEST(RuleFiles, HaveNoEntryWhereAllLinesAreBlankOrComments) {
+TEST(RuleFiles, EntriesAreLinesThatAreNeitherBlankNorComments) {
   for (const char* text : {"", "\n", "# a\n  # b\n\t\n", " "})
-    EXPECT_TRUE(has_no_entry(text)) << text;
+    EXPECT_EQ(count_entries(text), 0u) << text;
   for (const char* text : {"a", "\n# a\n b # c", "# a\nb"})
-    EXPECT_FALSE(has_no_entry(text)) << text;
+    EXPECT_EQ(count_entries(text), 1u) << text;
+  EXPECT_EQ(count_entries("a\n#\nb\n c"), 3u);
+}
+
+TEST(RuleFiles, AreReportedOnceWithTheirEntriesAndEmptyOnesInWords) {
+  BuildReport report{.refused = 1, .refusals = {"a:3: why"}};
+  report_files({{"a", 5, false}, {"b", 0, true}, {"a", 4, false}, {"c", 0, false}}, report);
+  ASSERT_EQ(report.files.size(), 3u);
+  EXPECT_EQ(report.files[0].path + report.files[1].path + report.files[2].path, "abc");
+  EXPECT_EQ(report.files[0].accepted, 9u);
+  EXPECT_EQ(report.files[2].accepted, 0u) << "all its lines were refused";
+  EXPECT_THAT(report.refusals, ElementsAre("b: no entry in it; is it whole?", "a:3: why"));
+  EXPECT_EQ(report.refused, 1u);
 }
 
 TEST(RuleFiles, AreCheckedByTheirKindWithoutBeingWaitedFor) {

@@ -37,6 +37,7 @@ class NeighbourFollowerTest : public test::VethTest {
   NeighbourFollower follower() {
     return {ports_,
             {.table = table_,
+             .run_dir = "/run/test",
              .now_ms = [this] { return now_ms_; },
              .tell = [this](const std::string& what) { told_.push_back(what); }}};
   }

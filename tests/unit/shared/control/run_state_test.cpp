@@ -24,7 +24,7 @@ RunState filled_state() {
   return {.stopping = true,
           .posts = {{"front.0", true, 7, "killed by signal 9 (Killed)"}, {"hub", false, 0, ""}},
           .wanted = {{"front", 3}, {"gpu", 1}},
-          .tables = {{"route", 4, 5, 6}},
+          .tables = {{"route", 4, 5, 6, {{"/a", 2}, {"/b", 3}}}},
           .config = {11, "0123", true, 12, 13, 14, true, 15, 16},
           .deadline = ConfirmDeadline{21, 22, "boot"},
           .control = RemoteControl{"tcp://[::1]:7", "key", {"anna.pub", "/with space"}}};

@@ -58,6 +58,9 @@ TEST_F(BuildImage, PublishesTheImageAndReportsRefusedLines) {
   EXPECT_EQ(json["counter_count"], report.counter_count);
   ASSERT_EQ(json["refusals"].size(), 1u);
   EXPECT_THAT(json["refusals"][0].get<std::string>(), HasSubstr("routes.txt:2: "));
+  ASSERT_EQ(json["files"].size(), 1u);
+  EXPECT_EQ(json["files"][0]["path"], plan_.functions[0].settings[0].second);
+  EXPECT_EQ(json["files"][0]["accepted"], 1);
 }
 
 TEST_F(BuildImage, SaysWhatIsWrongWithThePlan) {

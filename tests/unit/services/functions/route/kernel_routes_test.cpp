@@ -12,7 +12,9 @@
 #include <cstring>
 #include <random>
 
+#include "io-worker/ports/rtnetlink.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/tap_interface.hpp"
 #include "tests/unit/io-worker/ports/veth.hpp"
 
 namespace millrace {
@@ -65,7 +67,7 @@ class KernelRoutesTest : public test::VethTest {
     shell("ip address add 172.31.0.1/16 dev other");
     shell("ip -6 address add 2001:db8:2::2/64 dev there nodad");
   }
-  KernelRoutes read() const { return read_kernel_routes(host_interfaces(ports_)); }
+  KernelRoutes read() const { return read_kernel_routes(host_interfaces(ports_, "/run/test")); }
   std::vector<std::string> lines() const {
     std::vector<std::string> texts;
     for (const RouteLine& line : read().lines) texts.push_back(text_of(line));
@@ -74,6 +76,17 @@ class KernelRoutesTest : public test::VethTest {
 
   const std::vector<PlanPort> ports_ = ports();
 };
+
+TEST_F(KernelRoutesTest, AnInterfaceOfTheTopologyIsFoundByAnyName) {
+  shell("ip link set there alias '" + tap_alias("there", "/run/test") + "'");
+  shell("ip link set there name renamed");
+  EXPECT_THAT(lines(), testing::Contains("192.0.2.0/30 wan"));
+  shell("ip link set other name there");  // the name is another's by now
+  EXPECT_THAT(lines(), testing::Not(testing::Contains("172.31.0.0/16 wan")));
+  EXPECT_THAT(lines(), testing::Contains("192.0.2.0/30 wan"));
+  const auto of_others = host_interfaces(ports_, "/run/another");
+  EXPECT_EQ(of_others.count(static_cast<int>(find_link("renamed")->index)), 0u);
+}
 
 TEST_F(KernelRoutesTest, NetworksOfTheInterfacesAreOnTheirLinks) {
   EXPECT_THAT(lines(),
