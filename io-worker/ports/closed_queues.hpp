@@ -8,14 +8,14 @@
 #include "io-worker/ports/port.hpp"
 
 /// Queues of a file that cannot be opened when its actor is restarted: the actor's other ports go
-/// on, and operators are told why, and how to restart the actor (trouble()). They stay so until it
-/// is restarted, whatever the error was: nothing tries again.
+/// on, and trouble() tells operators why, and how to restart the actor. The queues stay closed
+/// until then, whatever the error was: nothing tries again.
 
 namespace millrace {
 
-/// Exhausted, with one error. `why`: for people; its end is kept when it is long.
+/// A queue that is exhausted, with one error. `why`: for people; cut at its start when it is long.
 std::unique_ptr<RxQueue> closed_rx(std::string_view why);
-/// It has failed: what is sent is dropped as no_output.
+/// A queue that has failed: packets sent to it are dropped as no_output.
 std::unique_ptr<TxQueue> closed_tx(std::string_view why);
 
 }  // namespace millrace

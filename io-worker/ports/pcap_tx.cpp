@@ -128,7 +128,7 @@ void PcapTxQueue::add(std::size_t place, const Record& record, std::uint64_t now
   record_bytes_[place] = kPcapRecordHeaderBytes + record.bytes.size();
 }
 
-/// Those at places 0..count - 1.
+/// Writes the records at places 0..count - 1.
 std::uint32_t PcapTxQueue::write_records(std::size_t count) noexcept {
   std::uint64_t written = write_all(std::span(pieces_).first(2 * count));
   std::uint32_t whole = 0;
@@ -137,7 +137,7 @@ std::uint32_t PcapTxQueue::write_records(std::size_t count) noexcept {
     end_ += record_bytes_[whole];
     ++whole;
   }
-  // Cuts off what is there of a record that did not fit; if that fails too, a restart does it.
+  // Cuts off the part of a record that did not fit; if that fails too, a restart does it.
   if (error_ != 0 && ::ftruncate(file_.get(), static_cast<off_t>(end_)) != 0) return whole;
   return whole;
 }
