@@ -103,8 +103,8 @@ std::uint32_t ClassifierActor::do_work() noexcept {
     look_ahead();
     process(taken);
   }
-  // Another worker, or recovery, may pass a batch of the lane that it got before the lane came here:
-  // then no message says that the next number has moved.
+  // Another worker, or recovery, may pass a batch of the lane that it got before the lane came
+  // here: then no message says that the next number has moved.
   if (window_.waiting() != 0 && (done == 0 || rounds_to_recheck_-- == 0)) {
     rounds_to_recheck_ = kRecheckRounds;
     done += recheck_windows();
@@ -147,7 +147,7 @@ void ClassifierActor::enter_in_sequence(std::uint32_t slot, std::uint8_t stage) 
   LaneWindow& window = context_.segment.lane_window(stage, stream, lane);
   const std::uint32_t row = row_of(stage, stream);
   std::uint64_t next = released_in_window(context_.segment, stage, stream, lane) + 1;
-  if (is_skipped(context_.segment, stage, header)) {  // its producer skipped it and died before it told
+  if (is_skipped(context_.segment, stage, header)) {  // by a producer that died
     pass_on(slot, context_.segment.batch(slot), stage);
     return;
   }

@@ -13,9 +13,9 @@
 
 namespace millrace {
 
-/// Adds the objects `http`, `dns`, `tls`, `ssh`, `smtp` and `tunnel` of which `text` has fields, and
-/// the keys `payload`, `payload_printable`, `packet` and `packet_info`. `transaction`: its number,
-/// for `dns`.
+/// Adds the objects `http`, `dns`, `tls`, `ssh`, `smtp` and `tunnel` of which `text` has fields,
+/// and the keys `payload`, `payload_printable`, `packet` and `packet_info`. `transaction`: its
+/// number, for `dns`.
 void put_fields(std::span<const std::byte> text, std::optional<std::uint64_t> transaction,
                 std::string& out);
 

@@ -10,8 +10,8 @@
 
 namespace millrace {
 
-/// Adds EVE's object `dns`, version 2, for an event's text (event_text.hpp) with fields of DNS: of a
-/// question or an answer, as the header says. `transaction`: its number.
+/// Adds EVE's object `dns`, version 2, for an event's text (event_text.hpp) with fields of DNS: of
+/// a question or an answer, as the header says. `transaction`: its number.
 void put_dns(std::span<const std::byte> text, std::optional<std::uint64_t> transaction,
              std::string& out);
 

@@ -14,8 +14,8 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_record.hpp"
 
-/// A record as a line of JSON, in the form of Suricata's EVE: programs that read eve.json read this.
-/// Values for which EVE has no key are in an object `millrace`.
+/// A record as a line of JSON, in the form of Suricata's EVE: programs that read eve.json read
+/// this. Values for which EVE has no key are in an object `millrace`.
 
 namespace millrace {
 

@@ -26,8 +26,8 @@ class IpfixExport {
   static constexpr std::uint64_t kTemplatePauseNs = 60'000'000'000;
   static constexpr std::uint32_t kTemplatePauseMessages = 500;
 
-  /// `sink`, borrowed, gets the counts. Throws Error when the kernel gives no socket; an unreachable
-  /// collector is no error.
+  /// `sink`, borrowed, gets the counts. Throws Error when the kernel gives no socket; an
+  /// unreachable collector is no error.
   IpfixExport(const PlanIpfix& settings, EventSink& sink);
 
   /// Called before `records` leave their ring: counts those that will be sent as begun.

@@ -31,11 +31,11 @@ std::optional<StreamFileLimits> stream_file_limits(const PlanFunction& function)
 
 /// Files of one function `streams` (services/functions/streams/README.md): one of each direction of
 /// each connection, ADDRESS.PORT-ADDRESS.PORT, and kIndex with a line of JSON for each connection
-/// that has ended. Byte n of a stream is byte n of its file, so bytes that both a killed process and
-/// its successor write are there once. One thread; calls last as long as the disk takes. An error is
-/// logged once, and the loss counted; when the index goes on, that is logged too. The index and the
-/// list of open connections have whole lines only: half a line of a killed process is cut off when
-/// the folder is opened.
+/// that has ended. Byte n of a stream is byte n of its file, so bytes that both a killed process
+/// and its successor write are there once. One thread; calls last as long as the disk takes. An
+/// error is logged once, and the loss counted; when the index goes on, that is logged too. The
+/// index and the list of open connections have whole lines only: half a line of a killed process is
+/// cut off when the folder is opened.
 class StreamFiles {
  public:
   static constexpr const char* kIndex = "connections.jsonl";
@@ -49,8 +49,8 @@ class StreamFiles {
   ~StreamFiles();  ///< as finish()
 
   const StreamFileLimits& limits() const { return limits_; }
-  /// Writes a record of kStream with its text. True: all of it is in its file and, at a connection's
-  /// end, its line is in the index.
+  /// Writes a record of kStream with its text. True: all of it is in its file and, at a
+  /// connection's end, its line is in the index.
   bool put(const EventRecord& record, std::span<const std::byte> text);
   /// Adds a line to the index for each connection that has not ended, and forgets them. These lines
   /// belong to no record: a failure is only logged, with its count.

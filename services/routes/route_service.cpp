@@ -63,8 +63,8 @@ void RouteService::ask_for_dump(std::uint64_t at_ns) {
   dump_at_ns_ = dump_at_ns_ == 0 ? at_ns : std::min(dump_at_ns_, at_ns);
 }
 
-/// Waits for room in an image. While a reader hangs nothing can be freed: after a wait in vain there
-/// is no second one until something is freed.
+/// Waits for room in an image. While a reader hangs nothing can be freed: after a wait in vain
+/// there is no second one until something is freed.
 void RouteService::await_room(RouteFollower& follower) {
   follower.tend(grace_);
   if (follower.has_room()) {

@@ -40,8 +40,8 @@ constexpr bool is_generation(Reason reason) {
   return reason == Reason::kHeld || (reason >= Reason::kCopy && reason <= Reason::kPunt);
 }
 
-/// The part of the system that drops for this reason. millrace_function_drops_total has the drops of
-/// functions too, by function and group.
+/// The part of the system that drops for this reason. millrace_function_drops_total has the drops
+/// of functions too, by function and group.
 constexpr std::string_view dropped_by(Reason reason) {
   switch (reason) {
     case Reason::kNoPath:

@@ -10,8 +10,8 @@
 
 namespace millrace {
 
-/// The sum of several histograms as Prometheus has them: cumulative, with bounds at 2^k and
-/// 1.5 * 2^k nanoseconds from 1 us to 1.6 s, which are bounds of the stored buckets too. Reads while
+/// The sum of several histograms as Prometheus has them: cumulative, with bounds at 2^k and 1.5 *
+/// 2^k nanoseconds from 1 us to 1.6 s, which are bounds of the stored buckets too. Reads while
 /// other processes write; a count never decreases.
 prometheus::ClientMetric::Histogram exported(std::span<const LatencyHistogram* const> histograms);
 
