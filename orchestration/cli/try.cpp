@@ -9,6 +9,7 @@
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/try_run.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/config/plan_reasons.hpp"
 
 namespace millrace {
@@ -130,7 +131,7 @@ void add_try(CLI::App& app) {
   command
       ->add_option("--mtu", options->mtu,
                    "MTU of the ports; a packet that does not fit is dropped as oversize")
-      ->check(CLI::Range(68u, kTryMtuMax))
+      ->check(CLI::Range(kMtuMin, kTryMtuMax))
       ->capture_default_str();
   command->add_flag("--json", *json, "the result as JSON; errors too");
   command->callback([options, json] {
