@@ -10,9 +10,9 @@
 
 namespace millrace {
 
-/// New tables of a GPU worker, on its control thread: they are copied to the device first, however
-/// long that takes, then offered to the data thread, which only goes over to them. What cannot be
-/// copied is not offered. Changes of live tables are copied as they come.
+/// Handles new tables of a GPU worker, on its control thread: copies them to the device, however
+/// long that takes, then offers them to the data thread, which only switches to them. A table that
+/// cannot be copied is not offered. Changes of live tables are copied as they come.
 class DeviceTables : public PlanFollower {
  public:
   /// Both borrowed.
@@ -34,7 +34,7 @@ class DeviceTables : public PlanFollower {
   }
 
  private:
-  /// Changes of live tables wait that long at most, and go to the device together.
+  /// Changes of live tables wait at most this long, and go to the device together.
   static constexpr std::chrono::milliseconds kFollowPause{2};
 
   FunctionStages& functions_;

@@ -47,7 +47,7 @@ bool GpuActor::take(DeviceBatch& out) noexcept {
       const SegmentLayout& layout = context_.segment.layout();
       if (descriptor.slot >= layout.slot_count || !computes(descriptor.stage)) continue;
       const SlotHeader& header = context_.segment.slot(descriptor.slot);
-      // The slot may have gone on without us: what is read is bounded, and the acceptor decides.
+      // Recovery may have moved the slot on: all values read are bounded, and the acceptor decides.
       const auto stream = std::min<std::uint32_t>(header.stream, layout.stream_count - 1);
       const auto lane = std::min<std::uint32_t>(header.lane, layout.lane_count - 1);
       out = {descriptor, static_cast<std::uint16_t>(stream), static_cast<std::uint16_t>(lane), 0};

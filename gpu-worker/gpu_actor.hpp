@@ -11,14 +11,14 @@
 #include "shared/links/outbox.hpp"
 
 /// One incarnation of a GPU worker: moves descriptors from its links to the device and announces
-/// completions to the following stage. It owns no slot and writes none; what it holds is written in
-/// the slots' `gpu_holder` by the producers. So it can be replaced before it is gone.
+/// completions to the following stage. It owns no slot and writes none: producers write into the
+/// slots' `gpu_holder` what it holds. So it can be replaced before its process has ended.
 
 namespace millrace {
 
 class GpuActor : public Actor {
  public:
-  /// `device` and `tables` are borrowed. `tables`: where new ones come from; null: from nowhere.
+  /// `device` and `tables` are borrowed. `tables`: the source of new tables; null: there is none.
   GpuActor(const ActorContext& context, Device& device, NewTables* tables = nullptr);
 
   std::uint32_t do_work() noexcept override;

@@ -12,9 +12,9 @@ namespace {
 
 void run(int argc, char** argv) {
   ActorProcess process(argc, argv, "Millrace GPU worker: runs network functions on a device");
-  process.give_up_rights();  // before threads of functions and of CUDA, which needs none
+  process.give_up_rights();  // before functions and CUDA start threads, which need no rights
   FunctionStages functions(process.context());
-  // Before enrolment: a GPU takes 0.2 s and more to open, for which no batch shall wait.
+  // Before enrolment: to open a GPU takes 0.2 s and more, and no batch is to wait for that.
   const OpenedDevice opened = open_device(process.context(), functions);
   process.enrol();
   process.context().status.actor_tally(process.context().me.actor).backend =

@@ -32,7 +32,7 @@ std::unique_ptr<Dpdk> dpdk_of(ActorProcess& process) {
   const bool wanted =
       ingress ? is_dpdk(plan.ports[plan.streams[actor.index].port]) : uses_dpdk(plan);
   if (!wanted) return nullptr;
-  process.give_up_rights();  // before DPDK's threads
+  process.give_up_rights();  // before DPDK starts threads
   return std::make_unique<Dpdk>(process);
 }
 

@@ -11,9 +11,9 @@
 
 namespace millrace {
 
-/// Pieces of a GPU's memory that come and go together: the tables of a chain. From CUDA's pool and
-/// in the order of a stream, because cudaFree() waits for a resident kernel, for ever. What was
-/// written through the stream is there when copy() returns.
+/// Pieces of a GPU's memory that are allocated and freed together: the tables of a chain. They come
+/// from CUDA's pool, in the order of a stream, because cudaFree() waits for a resident kernel, for
+/// ever. Bytes written through the stream are there when copy() returns.
 class GpuMemory : public DeviceMemory {
  public:
   /// `stream` is borrowed.
@@ -23,9 +23,9 @@ class GpuMemory : public DeviceMemory {
   ~GpuMemory() override { free(); }
 
   const std::byte* copy(std::span<const std::byte> bytes) override;
-  /// `bytes` of zeros.
+  /// Allocates `bytes` of zeros.
   std::byte* zeros(std::size_t bytes);
-  /// In small steps, so that no other thread's call waits for a large copy.
+  /// Writes in small steps, so that no other thread's call waits for a large copy.
   void write(const std::byte* at, std::span<const std::byte> bytes) override;
   void settle() override;
   void give_back(const std::byte* at) noexcept override;
@@ -38,7 +38,7 @@ class GpuMemory : public DeviceMemory {
   std::vector<std::byte*> pieces_;
 };
 
-/// The pool keeps what was freed, so that a swap of tables calls no driver. Once, at start.
+/// Lets the pool keep freed memory, so that a swap of tables calls no driver. Once, at start.
 void keep_freed_memory();
 
 }  // namespace millrace

@@ -9,7 +9,7 @@
 #include "gpu-worker/cuda/cuda_check.hpp"
 
 /// Memory of the CPU that a GPU reads and writes in place, at the same addresses. No owner here may
-/// end while a kernel is resident: giving it up waits for the kernel.
+/// be destroyed while a kernel is resident: to release the memory waits for the kernel.
 
 namespace millrace {
 
@@ -30,7 +30,7 @@ struct HostFree {
   }
 };
 using HostMemory = std::unique_ptr<std::byte, HostFree>;
-/// Zeroed; aligned to a page. Throws Error.
+/// Allocates memory, zeroed and aligned to a page. Throws Error.
 HostMemory make_host_memory(std::size_t bytes);
 
 }  // namespace millrace

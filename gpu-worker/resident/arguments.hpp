@@ -10,22 +10,23 @@
 #include "shared/base/limits.hpp"
 #include "shared/layout/slot.hpp"
 
-/// What the resident kernel is given, and what it shares with the CPU beside the rings.
+/// The arguments of the resident kernel, and the memory that it shares with the CPU beside the
+/// rings.
 
 namespace millrace::resident {
 
-/// One function of a stage. `when_class`: as in PlanFunction; 0 when an earlier one of the stage
-/// may yet set the class. `ends_packets`: 1 where what it ends meets no later one, whatever comes:
-/// exactly those that it looks at will meet its finish, and none goes past it while it is out of
-/// service.
+/// One function of a stage. `when_class`: as in PlanFunction; 0 when an earlier function of the
+/// stage may still set the class. `ends_packets`: 1 if a packet that it ends meets no later
+/// function in any case: exactly the packets that it reads will meet its finish, and none skips it
+/// while it is out of service.
 struct ChainMember {
   DeviceTable table;
   std::uint32_t when_class = 0;
   std::uint32_t ends_packets = 0;
 };
 
-/// A stage with one version of its tables, in the memory of the GPU. Its place there is used again
-/// only when no batch of it is under way.
+/// A stage with one version of its tables, in the memory of the GPU. Its place there is reused only
+/// when no batch of it is in flight.
 struct Chain {
   std::uint32_t member_count = 0;
   std::uint32_t frame_bytes = 0;  ///< the most that a member reads first
@@ -33,7 +34,7 @@ struct Chain {
 };
 inline constexpr std::uint32_t kChainCount = 64;
 
-/// In the memory of the GPU, zeroed at launch; each on a line of its own.
+/// A counter in the memory of the GPU, zeroed at launch; each on a cache line of its own.
 struct alignas(128) DeviceCounter {
   std::uint32_t value;
 };
@@ -66,8 +67,8 @@ struct Arguments {
   DeviceState* state;
 };
 
-/// Of each block; two fit on a multiprocessor: while one waits for the bus, the other computes.
-/// (Four of 256 threads with half the packets each were no faster on an H200.)
+/// Threads of each block. Two blocks fit on a multiprocessor: while one waits for the bus, the
+/// other computes. (Four of 256 threads with half the packets each were no faster on an H200.)
 inline constexpr std::uint32_t kBlockThreads = 512;
 inline constexpr std::uint32_t kBlocksPerMultiprocessor = 2;
 

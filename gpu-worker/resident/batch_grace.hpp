@@ -9,16 +9,16 @@
 
 namespace millrace {
 
-/// Which batches are at a device: those that are may read what its tables led to when they were
-/// submitted. Batches are counted, modulo 2^32, by the data thread; the control thread asks.
+/// Knows which batches are at a device: they may still read what its tables referred to when they
+/// were submitted. The data thread counts batches, modulo 2^32; the control thread asks.
 class BatchGrace final : public ReaderGrace {
  public:
   // Data thread.
-  /// So many were submitted. To be called before the device can know of the last.
+  /// Adds `count` submitted batches. Called before the device can know of the last one.
   void note_submitted(std::uint32_t count) noexcept {
     submitted_.store(count, std::memory_order_release);
   }
-  /// The first so many have all come back.
+  /// The first `count` batches have all come back.
   void note_returned(std::uint32_t count) noexcept {
     returned_.store(count, std::memory_order_release);
   }

@@ -75,7 +75,7 @@ void ChainPlaces::leave(std::uint32_t place) noexcept {
   give_up(places_[place]);
 }
 
-/// From here on the control thread may free it, if no batch needs it.
+/// Lets the control thread free the place, once no batch needs it.
 void ChainPlaces::give_up(Place& place) noexcept {
   if (place.in_flight == 0 && !place.current) place.used.store(false, std::memory_order_release);
 }

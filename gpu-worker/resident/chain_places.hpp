@@ -13,7 +13,7 @@
 
 namespace millrace {
 
-/// What the CPU has to know of a chain that is on the GPU.
+/// What the CPU needs to know about a chain on the GPU.
 struct ChainFacts {
   std::uint32_t edition = 0;  ///< stage_edition()
   std::uint32_t members = 0;
@@ -21,10 +21,10 @@ struct ChainFacts {
   bool keyed = false;         ///< its batches have keys, and those are enough
 };
 
-/// The chains on a GPU, of two threads. The control thread loads new ones and frees those that
-/// no batch uses; the data thread goes over to what is loaded, and counts the batches of each. What
-/// is loaded is handed over by NewTables: the control thread calls load() and forget_loaded() only
-/// while nothing that it loaded waits for take_loaded().
+/// The chains on a GPU, used by two threads. The control thread loads new ones and frees those that
+/// no batch uses; the data thread switches to loaded ones, and counts the batches of each.
+/// NewTables hands them over: the control thread calls load() and forget_loaded() only while no
+/// loaded chain waits for take_loaded().
 class ChainPlaces {
  public:
   static constexpr std::uint32_t kNone = resident::kChainCount;
@@ -35,10 +35,10 @@ class ChainPlaces {
   bool computes_with(std::size_t stage, std::uint32_t edition) const noexcept;
   /// A place that no batch uses. Throws Error when all have batches under way.
   std::uint32_t vacant() const;
-  /// `stage` is going to be computed with `tables`, at a vacant place.
+  /// Puts `tables` at a vacant place, for `stage` to be computed with.
   void load(std::size_t stage, std::uint32_t place, const ChainFacts& facts,
             std::unique_ptr<DeviceMemory> tables) noexcept;
-  /// What was loaded and not taken will not be.
+  /// Forgets chains that were loaded and not taken.
   void forget_loaded() noexcept;
   /// Gives back the memory of places that no batch uses.
   void free_unused() noexcept;
@@ -51,7 +51,7 @@ class ChainPlaces {
   /// Place of the stage's chain; kNone: nothing was taken yet.
   std::uint32_t place_of(std::size_t stage) const noexcept { return now_[stage]; }
   const ChainFacts& facts(std::uint32_t place) const noexcept { return places_[place].facts; }
-  /// A batch of it is under way, and has come back.
+  /// A batch of the place is submitted (enter), or has come back (leave).
   void enter(std::uint32_t place) noexcept { ++places_[place].in_flight; }
   void leave(std::uint32_t place) noexcept;
 

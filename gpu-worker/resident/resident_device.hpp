@@ -19,15 +19,15 @@
 namespace millrace {
 
 /// A GPU whose resident kernel takes batches from a ring in pinned memory and reads packets in
-/// place. What goes wrong while it runs (a fault of the kernel, a ticket that never
-/// ends) is said on standard error and ends the process: the batches are redone by the group that
-/// stands in, and a new process starts beside what is left of this one.
+/// place. A failure while it runs (a fault of the kernel, a ticket that never ends) is written to
+/// standard error and ends the process: the stand-in group does the batches again, and a new
+/// process starts beside what is left of this one.
 class ResidentDevice : public Device {
  public:
   /// GPU number `ordinal`; tables of all stages of the actor's group. Throws Error that says what
   /// is missing: no driver, no such GPU, no memory, a function without a GPU version.
   ResidentDevice(const ActorContext& context, int ordinal);
-  /// Stops the kernel. What is under way is finished, and forgotten.
+  /// Stops the kernel. Batches in flight are finished, and forgotten.
   ~ResidentDevice() override;
   ResidentDevice(const ResidentDevice&) = delete;
   ResidentDevice& operator=(const ResidentDevice&) = delete;
@@ -37,13 +37,13 @@ class ResidentDevice : public Device {
   std::uint32_t poll(std::span<DeviceBatch> out) noexcept override;
   std::uint32_t in_flight() const noexcept override { return waiting_; }
 
-  /// From the images of the plan's functions, for stages whose edition is another one. Each batch
-  /// meets one version as a whole. Throws Error also when too many versions are still in use.
+  /// Loads tables from the images of the plan's functions, for stages with a new edition. Each
+  /// batch meets one version as a whole. Throws Error also when too many versions are still in use.
   void load_tables(const Plan& plan) override;
   void use_tables() noexcept override { chains_.take_loaded(); }
   void free_tables() noexcept override { chains_.free_unused(); }
   bool follow_tables() noexcept override;
-  /// What follow_tables() has copied so far. Control thread.
+  /// Counts of all that follow_tables() has copied. Control thread.
   const DeviceCopies& followed() const noexcept { return followed_; }
 
  private:

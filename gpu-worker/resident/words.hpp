@@ -70,10 +70,10 @@ struct Ticket {
   }
 };
 
-/// Packets of a ticket, as a power of two. Those of which only headers are read: always as many as
-/// a ticket can have. Whole frames are much work: few while blocks are idle, so that many share a
-/// batch (of single ones p50 is higher again); many under load, as a ticket costs a block about
-/// 10 us of waiting.
+/// Packets of a ticket, as a power of two. If only headers are read: always as many as a ticket can
+/// have. Whole frames are much work: few packets while blocks are idle, so that many blocks share a
+/// batch (with single packets p50 is higher again); many under load, as a ticket costs a block
+/// about 10 us of waiting.
 inline constexpr std::uint32_t kPartBitsMax = 5, kFramePartBitsMin = 1;
 inline constexpr std::uint32_t kPartsMax = 32;  ///< of a batch
 static_assert(kTicketPackets == 1u << kPartBitsMax);
@@ -81,8 +81,8 @@ static_assert(kBatchCapacityMax <= kPartsMax << kPartBitsMax && kBatchCapacityMa
 constexpr std::uint32_t parts_of(std::uint32_t count, std::uint32_t part_bits) {
   return (count + (1u << part_bits) - 1) >> part_bits;
 }
-/// For frames, of a batch of `count` packets with so many under way, it included: the largest that
-/// leaves no block without a ticket, else the smallest.
+/// The part bits for whole frames of a batch of `count` packets, with `packets_under_way` including
+/// it: the largest that leaves no block without a ticket, else the smallest.
 constexpr std::uint32_t frame_part_bits(std::uint32_t count, std::uint32_t packets_under_way,
                                         std::uint32_t blocks) {
   std::uint32_t bits = kFramePartBitsMin;
@@ -96,10 +96,10 @@ struct RingSize {
   std::uint32_t bits = 0;
   constexpr std::uint32_t entries() const { return 1u << bits; }
   constexpr std::uint32_t place(std::uint32_t number) const { return number & (entries() - 1); }
-  /// Of the word number `number`; a ring's first word has lap 1.
+  /// The lap of word number `number`; a ring's first word has lap 1.
   constexpr std::uint32_t lap(std::uint32_t number) const { return (number >> bits) + 1; }
 };
-/// For `count` words at once.
+/// The size of a ring for `count` words at once.
 constexpr RingSize ring_size(std::uint32_t count) {
   RingSize size{5};
   while (size.entries() < count) ++size.bits;

@@ -121,7 +121,7 @@ void SoftwareDevice::compute(const DeviceBatch& device_batch) noexcept {
   const std::uint32_t count = std::min<std::uint32_t>(header.count, context_.segment.capacity());
   Batch batch = context_.segment.batch(slot, count);
   batch.edition = device_batch.edition;
-  // The slot may have gone on without us: what is read from it is bounded before it is used.
+  // Recovery may have moved the slot on: values read from it are bounded before they are used.
   const std::uint32_t stride = batch.buffers.stride;
   for (std::uint32_t i = 0; i < count; ++i) {
     buffer_[i] = std::min(batch.buffer[i], context_.segment.buffer_count() - 1);

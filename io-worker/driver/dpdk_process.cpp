@@ -43,7 +43,7 @@ std::unique_ptr<RxQueue> DpdkProcess::open_rx(std::uint32_t stream, BufferSource
   const PlanPort& port = context_.plan->ports[plan.port];
   stream_ = stream;
   pool_ = &pool;
-  // What the hub has put into the ring.
+  // The buffers that the hub has put into the ring.
   const std::uint32_t mark = Mark{MarkKind::kRx, stream}.word();
   for (std::uint32_t i = 0; i < plan.buffer_count; ++i) {
     held_ += context_.segment.mark(plan.buffer_first + i) == mark ? 1 : 0;
@@ -81,7 +81,7 @@ void DpdkProcess::open_send_pool(std::uint32_t queue) {
 }
 
 std::vector<rte_mbuf*>& DpdkProcess::all_headers(std::uint32_t queue) {
-  gather_sent();  // or those of this queue would come a second time
+  gather_sent();  // else headers of this queue would be listed twice
   const SendHeaders about = send_headers(*context_.plan)[queue];
   std::vector<rte_mbuf*>& headers = headers_[queue];
   headers.clear();
@@ -102,7 +102,7 @@ void DpdkProcess::put_sent(std::uint32_t queue, std::span<rte_mbuf* const> heade
 std::uint32_t DpdkProcess::reclaim(std::span<std::uint32_t> out) noexcept {
   gather_sent();
   const std::size_t count = std::min(out.size(), freed_.size());
-  // The newest first: they are still in the cache.
+  // The newest buffers first: they are still in the cache.
   std::copy(freed_.end() - static_cast<std::ptrdiff_t>(count), freed_.end(), out.begin());
   freed_.resize(freed_.size() - count);
   return static_cast<std::uint32_t>(count);

@@ -12,8 +12,8 @@
 #include "shared/driver/buffer_handler.hpp"
 
 /// DPDK in an io-worker: a secondary process of the hub, which has made, configured and started the
-/// ports. It polls its own queues and nothing else of them. What drivers take comes out of the
-/// ingress's pool; what they free goes back there, or, in an egress, waits for reclaim().
+/// ports. The io-worker polls only its own queues. Drivers take buffers from the ingress's pool;
+/// buffers that they free go back there, or, in an egress, wait for reclaim().
 
 namespace millrace {
 
@@ -34,7 +34,7 @@ class DpdkProcess final : public DriverBuffers {
   bool take(std::uint32_t stream, std::span<std::uint32_t> out) noexcept override;
   void put(std::uint32_t stream, std::span<const std::uint32_t> buffers) noexcept override;
   void put_sent(std::uint32_t queue, std::span<rte_mbuf* const> headers) noexcept override;
-  /// Egress: headers that drivers have freed since are free, and their buffers can be reclaimed.
+  /// Egress: collects the headers that drivers have freed since; reclaim() gives their buffers.
   void gather_sent() noexcept {
     for (rte_mempool* const pool : send_pools_) flush_sent(*pool);
   }
@@ -43,9 +43,10 @@ class DpdkProcess final : public DriverBuffers {
   /// Buffers in the receive queue of this process's ingress.
   std::uint32_t held() const noexcept { return held_; }
   const Mbufs& mbufs() const noexcept { return mbufs_; }
-  /// Egress: a queue that it opens. Throws Error.
+  /// Egress: opens the pool of headers of a queue. Throws Error.
   void open_send_pool(std::uint32_t queue);
-  /// Egress: the free headers of transmit queue `queue`, the newest last; all of them from here on.
+  /// Egress: the free headers of transmit queue `queue`, the newest last. Belongs to the caller
+  /// from here on.
   std::vector<rte_mbuf*>& all_headers(std::uint32_t queue);
   void note_handed_out(std::uint32_t count) noexcept { held_ -= count; }
 
@@ -58,7 +59,7 @@ class DpdkProcess final : public DriverBuffers {
   std::uint32_t stream_ = UINT32_MAX;  ///< of this ingress
   BufferSource* pool_ = nullptr;       ///< of this ingress
   std::uint32_t held_ = 0;
-  /// Free ones of an egress, by transmit queue.
+  /// Free headers of an egress, by transmit queue.
   std::vector<std::vector<rte_mbuf*>> headers_;
   std::vector<rte_mempool*> send_pools_;  ///< of the queues that this egress has opened
   std::vector<std::uint32_t> freed_;      ///< by drivers, in an egress; room for all buffers

@@ -30,7 +30,7 @@ DpdkRx::DpdkRx(DpdkProcess& process, const ActorContext& context, DpdkQueue queu
       stride_(context.segment.buffers().stride),
       count_ticks_(TscScale(context.status.header().tsc_hz).to_ticks(kCountIntervalNs)) {
   read_counts();
-  missed_ = errors_ = 0;  // those were an earlier life's
+  missed_ = errors_ = 0;  // the counts so far are of an earlier life
 }
 
 void DpdkRx::read_counts() noexcept {

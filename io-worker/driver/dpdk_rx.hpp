@@ -11,7 +11,7 @@
 
 namespace millrace {
 
-/// A queue by DPDK's numbers.
+/// A queue, in the numbers of DPDK.
 struct DpdkQueue {
   std::uint16_t port = 0;
   std::uint16_t queue = 0;
@@ -21,15 +21,15 @@ struct DpdkQueue {
   void look_at_link() const noexcept;
 };
 
-/// Receive queue of a DPDK port. A packet's buffer comes as the driver filled it; one in several
-/// buffers is put together in the first, or, if it does not fit there, marked oversize.
+/// Receive queue of a DPDK port. A packet stays in the buffer that the driver filled. A packet in
+/// several buffers is put together in the first, or marked oversize if it does not fit there.
 class DpdkRx final : public RxQueue {
  public:
   /// `plan_port`: index in the plan. Everything borrowed.
   DpdkRx(DpdkProcess& process, const ActorContext& context, DpdkQueue queue,
          std::uint32_t plan_port);
   std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override;
-  /// Packets of a device are new ones: their numbers begin above all that any lane has had.
+  /// A device does not repeat packets: their numbers begin above all that any lane has had.
   void resume(std::uint64_t first_wanted) noexcept override {
     next_ordinal_ = first_wanted + kBufferCountMax;
   }
@@ -38,8 +38,7 @@ class DpdkRx final : public RxQueue {
   int wait_descriptor() noexcept override { return -1; }
   void roster_moved() noexcept override { queue_.look_at_link(); }
   std::uint32_t held() const noexcept override { return process_.held(); }
-  /// The device's own counts (imissed, rx_nombuf), of queue 0; those of the other queues are in
-  /// them.
+  /// The device's own counts (imissed, rx_nombuf), which queue 0 reports for all queues.
   std::uint64_t missed() const noexcept override { return missed_; }
   std::uint64_t errors() const noexcept override { return errors_; }
 
@@ -48,7 +47,7 @@ class DpdkRx final : public RxQueue {
 
  private:
   void read_packet(rte_mbuf* mbuf, RxPacket& out) noexcept;
-  /// A packet in several buffers, which few are: out of the way of the others.
+  /// For a packet in several buffers. Few are: this code stays out of the path of the others.
   [[gnu::cold, gnu::noinline]] void put_together(rte_mbuf* mbuf, RxPacket& packet) const noexcept;
   void read_counts() noexcept;
 

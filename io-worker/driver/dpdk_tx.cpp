@@ -35,7 +35,7 @@ DpdkTx::DpdkTx(DpdkProcess& process, const ActorContext& context, DpdkQueue queu
   process.open_send_pool(number_);
 }
 
-/// The process that stops the port has waited until this was called.
+/// The process that stops the port waits for this call.
 void DpdkTx::roster_moved() noexcept {
   queue_.look_at_link();
   emptied_ |= pause_.now();
@@ -49,7 +49,7 @@ std::uint32_t DpdkTx::send_each(std::size_t wanted, const FrameOf& frame_of) noe
   if (headers_.size() < wanted) process_.gather_sent();
   std::array<rte_mbuf*, kBatchCapacityMax> burst;
   const auto count = static_cast<std::uint16_t>(std::min({wanted, burst.size(), headers_.size()}));
-  // A pointer of our own: the vector's would be read again after each store to a header.
+  // A local pointer: the compiler would read the vector's again after each store to a header.
   rte_mbuf* const* const end = headers_.data() + headers_.size();
   for (std::uint16_t i = 0; i < count; ++i) {
     const Frame frame = frame_of(i);

@@ -11,8 +11,8 @@
 
 namespace millrace {
 
-/// Transmit queue of a DPDK port: sends buffers as they lie in the segment, without copying, behind
-/// headers of its own. Without a free header it is full.
+/// Transmit queue of a DPDK port: sends buffers from the segment without a copy, each behind a
+/// driver's header of this queue. Without a free header the queue is full.
 class DpdkTx final : public TxQueue {
  public:
   /// `plan_port`: index in the plan. Everything borrowed.
@@ -23,17 +23,17 @@ class DpdkTx final : public TxQueue {
   std::uint32_t send_of(const Batch& batch,
                         std::span<const std::uint16_t> packets) noexcept override;
   bool failed() const noexcept override { return false; }
-  /// Asks the driver for what it has sent, where it can be asked.
+  /// Asks the driver which packets it has sent, if the driver can say.
   void flush() noexcept override;
   void roster_moved() noexcept override;
   bool holds_buffers() const noexcept override { return true; }
-  /// Of all ports of this egress together.
+  /// Gives buffers of all ports of this egress together.
   std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept override {
     return process_.reclaim(out);
   }
 
  private:
-  /// What a header says of a packet.
+  /// A packet, as its header describes it.
   struct Frame {
     std::uint32_t buffer;
     std::uint16_t offset, length;

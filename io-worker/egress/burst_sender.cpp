@@ -19,14 +19,14 @@ namespace {
 
 using packet_walk::kMacsBytes;
 
-/// Every packet of the longest batch.
+/// The numbers of all packets of the longest batch.
 constexpr auto kEvery = [] {
   std::array<std::uint16_t, kBatchCapacityMax> every{};
   std::iota(every.begin(), every.end(), std::uint16_t{0});
   return every;
 }();
 
-/// They ascend; those of a batch that leaves whole are side by side.
+/// Whether the numbers, which ascend, have no gap; true for a batch that leaves whole.
 bool side_by_side(std::span<const std::uint16_t> packets) noexcept {
   return packets.back() - packets.front() + std::size_t{1} == packets.size();
 }
@@ -75,7 +75,7 @@ void BurstSender::begin(LaneRecord& record) noexcept {
   record_ = &record;
 }
 
-/// With room for one more.
+/// The port's burst, with room for one more packet.
 BurstSender::Burst& BurstSender::burst_for(std::uint8_t port) noexcept {
   Burst& burst = *bursts_[port];
   if (burst.count == 0) used_.push_back(port);
@@ -84,7 +84,7 @@ BurstSender::Burst& BurstSender::burst_for(std::uint8_t port) noexcept {
   return burst;
 }
 
-/// In front of it there is room for them.
+/// Inserts the tags; the buffer has room for them in front of the frame.
 void BurstSender::push_tags(std::byte* frame, const Tags& tags) const noexcept {
   std::memmove(frame - tags.bytes, frame, kMacsBytes);
   std::memcpy(frame - tags.bytes + kMacsBytes, tags.content.data(), tags.bytes);
@@ -166,7 +166,7 @@ TxPacket BurstSender::packet_at(const Load& load, std::size_t at) const noexcept
 std::uint64_t BurstSender::bytes_of(const Load& load) const noexcept {
   std::uint64_t bytes = 0;
   if (!load.burst.has_side && side_by_side(load.index)) {
-    // In 32 bits, and so many at a time.
+    // Summed in 32 bits, so that the compiler adds many lengths at a time.
     const std::span lengths = batch_->length.subspan(load.index.front(), load.index.size());
     return std::accumulate(lengths.begin(), lengths.end(), std::uint32_t{0});
   }
@@ -235,7 +235,7 @@ void BurstSender::show_sent(const Load& load, std::uint8_t port, std::size_t fir
   }
 }
 
-/// The queue has taken these.
+/// Counts the packets that the queue has taken.
 void BurstSender::sent(const Load& load, std::size_t first, std::uint32_t count) noexcept {
   const Burst& burst = load.burst;
   if (count == 0 || (!burst.held && !burst.has_side)) return;
@@ -284,7 +284,7 @@ std::uint32_t BurstSender::reclaim() noexcept {
   return count;
 }
 
-/// Those of the pool; returns the others, in front.
+/// Frees the buffers of the pool; returns the others, moved to the front.
 std::span<const std::uint32_t> BurstSender::put_side(std::span<std::uint32_t> buffers) noexcept {
   const auto of_streams = std::remove_if(buffers.begin(), buffers.end(), [&](std::uint32_t buffer) {
     if (!pool_.is_side(buffer)) return false;

@@ -27,9 +27,9 @@ class BurstSender {
   /// `ports`: a queue for each port that this egress can reach; null elsewhere. All borrowed.
   BurstSender(const ActorContext& context, TxQueues& ports, ReturnLinks& returns, SidePool& pool);
 
-  /// What is added from here on belongs to this batch and record; both stay until send_all().
+  /// Packets added from here on belong to this batch and record; both stay until send_all().
   void begin(const Batch& batch, LaneRecord& record) noexcept;
-  /// The same for packets of no batch: those of the pool alone.
+  /// The same without a batch, for packets of the pool alone.
   void begin(LaneRecord& record) noexcept;
   bool reaches(std::uint8_t port) const noexcept {
     return port < kPortCountMax && bursts_[port] != nullptr;
@@ -46,17 +46,17 @@ class BurstSender {
   /// A packet of the pool; the sender frees its buffer, or the queue that keeps it does.
   void add_side(std::uint32_t buffer, std::span<const std::byte> bytes, std::uint8_t port) noexcept;
   void send_all() noexcept;
-  /// Instead of these two where every packet of the batch leaves by one port, which it reaches, and
-  /// nothing beside them was added: the queue reads the batch itself.
+  /// In place of add() and add_side(), when every packet of the batch leaves by one reachable port
+  /// and nothing else was added: the queue reads the batch itself.
   void send_whole(std::uint8_t port) noexcept;
-  /// Publishes the ledger's record that this began with: what was sent to loops comes in with it.
+  /// Publishes the ledger's record of begin(). Packets sent to loops become readable with it.
   void publish(std::uint32_t stream, std::uint32_t lane) noexcept;
   /// Once a round, at its start.
   void wake_readers() noexcept {
     for (TxCommit* const loop : loops_) loop->wake_readers();
   }
 
-  /// The batch's buffers that no queue has kept, written to `rest`; how many.
+  /// Writes the batch's buffers that no queue has kept to `rest`; returns how many.
   std::uint32_t not_kept(const Batch& batch, std::span<std::uint32_t> rest) noexcept;
   bool kept_any() const noexcept { return kept_count_ != 0; }
   /// Takes back what queues have given up.
@@ -68,7 +68,7 @@ class BurstSender {
   static constexpr std::uint32_t kReclaimMax = 256;     ///< buffers at a time
   static constexpr std::uint16_t kOfPool = UINT16_MAX;  ///< instead of a number in the batch
 
-  /// What goes in front of a frame of the port, behind its MAC addresses; of a VLAN.
+  /// The VLAN tags of a port's frames, which follow the MAC addresses.
   struct Tags {
     std::uint8_t link = 0;  ///< the port by which it leaves; mostly itself
     std::uint8_t bytes = 0;
@@ -81,7 +81,7 @@ class BurstSender {
     std::span<const std::byte> bytes;
   };
 
-  /// A port that is reached, and what is to leave by it.
+  /// A reachable port, and the packets that are to leave by it.
   struct Burst {
     bool tagged = false;    ///< frames get Tags
     bool held = false;      ///< the port's queue holds buffers

@@ -35,13 +35,14 @@ std::vector<std::uint8_t> default_outputs(const Plan& plan, std::uint32_t lane_c
   return outputs;
 }
 
-/// Dropped, or consumed; of a stand-in, what its hole has lost.
+/// Counts a packet that was dropped or consumed; of a stand-in, a packet that its hole has lost.
 void count_not_sent(const Batch& batch, std::uint32_t packet, LaneRecord& record) noexcept {
   const bool consumed = !batch.leaves(packet) && !batch.is_dropped(packet);
   count_end(record, consumed ? record.consumed : record.dropped, batch.reason[packet]);
 }
 
-/// An answer in the buffer of what it answers: that has ended, and this was born.
+/// Counts an answer made in the buffer of its question: the question was consumed, the answer
+/// generated.
 void count_answer(std::uint8_t what, LaneRecord& record) noexcept {
   count_end(record, record.consumed, Reason::kAnswered);
   count_end(record, record.generated, what);
@@ -55,19 +56,19 @@ std::vector<bool> streams_with_ticks(const Plan& plan) {
   return with;
 }
 
-/// A tick that no function has consumed is no packet for a network.
+/// Ends ticks that no function has consumed: they are no packets for a network.
 void end_ticks(const Batch& batch) noexcept {
   for (std::uint32_t i = 0; i < batch.count; ++i) {
     if (batch.leaves(i) && is_tick(batch.bytes(i))) batch.consume(i, Reason::kControl);
   }
 }
 
-/// A column is equal to itself moved by one when all its values are.
+/// Whether all values are equal: then the column equals itself moved by one.
 bool is_uniform(std::span<const std::uint8_t> column) noexcept {
   return std::memcmp(column.data(), column.data() + 1, column.size() - 1) == 0;
 }
 
-/// Every packet of the batch goes on to a port, and all to the same.
+/// Whether every packet of the batch goes to the same port.
 bool leaves_whole(const Batch& batch) noexcept {
   return batch.count != 0 && batch.goes_on(0) && is_uniform(batch.verdict) &&
          is_uniform(batch.output);
@@ -236,7 +237,7 @@ void EgressActor::free_batch(std::uint32_t slot, const Batch& batch) noexcept {
   context_.set_state(slot, SlotKind::kFreeing, kEgressStage);
   if (is_stand_in(*batch.header)) {
     context_.set_state(slot, SlotKind::kFree,
-                       0);  // a stand-in goes back to the hub, which looks for free ones
+                       0);  // the slot of a stand-in is the hub's, which scans for free ones
     return;
   }
   if (sender_.kept_any()) [[unlikely]] {
@@ -259,7 +260,7 @@ void EgressActor::note_released() noexcept {
   if (released_count_ == 0) return;
   const std::uint64_t now = turn_clock::read();
   for (const Released& batch : std::span(released_).first(std::exchange(released_count_, 0))) {
-    if (!batch.stand_in) {  // which comes from nowhere
+    if (!batch.stand_in) {  // a stand-in has made no step before
       steps_.note_release(paths_[batch.lane], batch.stage_tsc, now);
     }
     const std::uint64_t ns = scale_.ns_between(batch.first_tsc, now);

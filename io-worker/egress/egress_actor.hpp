@@ -26,18 +26,18 @@
 /// every packet in the lane's ledger, gives buffers and slot back to the ingress.
 ///
 /// Nothing is sent, counted or freed out of sequence. A full port is retried a bounded number of
-/// times, then its packets are dropped as tx_full; a file is waited for.
-/// What the batch asks for beside its own packets (copies, fragments, packets that wait) is done at
-/// their turn (side_work.hpp).
+/// times, then its packets are dropped as tx_full; a file is waited for. Copies, fragments and
+/// packets that wait, which the batch asks for, take their turn among its packets (side_work.hpp).
 
 namespace millrace {
 
 class EgressActor : public Actor {
  public:
   /// `ports`: a queue for each port that this egress can reach; null elsewhere. `work` finishes the
-  /// completions of GPU stages. Both borrowed. Windows start behind what the ledgers say has left.
+  /// completions of GPU stages. Both borrowed. Each window starts after the last batch that the
+  /// lane's ledger says has left.
   EgressActor(const ActorContext& context, TxQueues& ports, StageWork& work);
-  /// What hears why a port has failed, once each time. Nothing is told without.
+  /// `tell` is called once each time a port fails, with the cause. Without it no cause is told.
   void tell_by(TellTrouble tell) { tell_ = std::move(tell); }
 
   std::uint32_t do_work() noexcept override;
@@ -54,8 +54,8 @@ class EgressActor : public Actor {
  private:
   static constexpr std::uint32_t kBatchesPerRound = 8;
 
-  /// What the latency of a batch that has left in this turn is reckoned from. The end of the turn
-  /// is taken for when it left: one reading of the clock for all of them.
+  /// A batch that has left in this turn, for its latency. It counts as left at the end of the turn:
+  /// one reading of the clock serves all of them.
   struct Released {
     std::uint64_t first_tsc;
     std::uint64_t stage_tsc;

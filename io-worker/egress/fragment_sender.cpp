@@ -57,7 +57,7 @@ struct Pieces {
 std::uint32_t take_side_buffer(BurstSender& sender, SidePool& pool, LaneRecord& record) noexcept {
   std::uint32_t buffer = pool.take();
   if (buffer == SidePool::kNone) {
-    sender.send_all();  // those of queues that keep nothing come back
+    sender.send_all();  // queues that keep no buffers give theirs back
     buffer = pool.take();
   }
   if (buffer == SidePool::kNone) count_end(record, record.dropped, Reason::kNoBuffer);

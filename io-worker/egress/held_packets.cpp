@@ -34,7 +34,7 @@ HeldPackets::HeldPackets(const ActorContext& context, BurstSender& sender, SideP
 NeighbourAnswer HeldPackets::look_up(const SideRecord& record,
                                      std::uint64_t now_ns) const noexcept {
   const NeighbourHandle neighbour = handle_of(record);
-  // It may have answered since the last tend(): those that wait go first.
+  // The neighbour may have answered since the last tend(): packets that wait go first.
   if (!neighbours_.is_ready(neighbour) || has_waiting(neighbour)) return {};
   return neighbours_.look_up(neighbour, neighbour_ms(now_ns));
 }
@@ -73,7 +73,7 @@ Reason HeldPackets::hold(const Batch& batch, const SideRecord& record,
   return Reason::kHeld;
 }
 
-/// The oldest go with the next tend(): a batch's record is open now.
+/// Marks the oldest packets; the next tend() drops them, as a batch's record is open now.
 void HeldPackets::make_place(NeighbourHandle neighbour) noexcept {
   const std::uint32_t most = waiting() >= most_ / 2 ? kPerNeighbourScarce : kPerNeighbourMax;
   auto count = static_cast<std::uint32_t>(std::ranges::count_if(
@@ -104,7 +104,7 @@ bool HeldPackets::is_over(const Held& held, std::uint64_t now_ns) noexcept {
     fail(held, Reason::kHoldFull);
     return true;
   }
-  // Its neighbour may have answered since an earlier packet was looked at, which goes first.
+  // The neighbour may have answered after an earlier packet was looked at: that one goes first.
   if (std::ranges::find(staying_, held.neighbour) != staying_.end()) return false;
   const NeighbourAnswer answer = neighbours_.look_up(held.neighbour, neighbour_ms(now_ns));
   if (answer.has_mac()) {
@@ -139,7 +139,7 @@ void HeldPackets::ask(const Held& held, const MacAddress* mac) noexcept {
   sender_.publish(held.stream, held.lane);
 }
 
-/// One record, and one flip, for the packet's birth and its end.
+/// Publishes one record for both: the packet is generated, and it is sent or dropped.
 void HeldPackets::leave(const Held& held, const MacAddress& mac) noexcept {
   LaneLedger& ledger = context_.status.ledger(held.stream, held.lane);
   LaneRecord& record = begin_amendment(ledger);
@@ -175,7 +175,8 @@ void HeldPackets::fail(const Held& held, Reason why) noexcept {
   sender_.publish(held.stream, held.lane);
 }
 
-/// In the packet's own buffer, in front of what is quoted: its headroom is unused.
+/// Makes the ICMP report in the packet's own buffer, in front of the quoted bytes: the headroom is
+/// unused.
 void HeldPackets::report(const Held& held, LaneRecord& record) noexcept {
   std::byte* const start = pool_.data(held.buffer) + kEthernetBytes - held.report;
   std::memcpy(start, held.bytes.data() + held.ask, held.report);

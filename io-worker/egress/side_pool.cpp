@@ -19,7 +19,7 @@ SidePool::SidePool(const ActorContext& context)
   find_free();
 }
 
-/// Also what recovery has given back since: it marks such buffers as in our hand.
+/// Scans the marks. Finds also buffers that recovery has given back, as it marks them free.
 void SidePool::find_free() noexcept {
   count_ = 0;
   for (std::uint32_t i = size_; i-- > 0;) {

@@ -10,8 +10,9 @@
 namespace millrace {
 
 /// The egress's own buffers: for copies, fragments, packets that wait, and frames that functions
-/// made. It alone takes and frees them. A free one is marked as in its hand, a used one `side` or,
-/// in a transmit queue that holds buffers, `tx`; a successor finds the free ones by their marks.
+/// made. Only this egress takes and frees them. A free buffer is marked as in its hand, a used
+/// buffer `side` or, in a transmit queue that holds buffers, `tx`. A successor finds the free
+/// buffers by their marks.
 class SidePool {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -25,9 +26,9 @@ class SidePool {
   bool is_side(std::uint32_t buffer) const noexcept {
     return is_side_buffer(*context_.plan, buffer);
   }
-  /// Bytes that a packet can have in one.
+  /// Bytes of a packet that fit into a buffer.
   std::uint32_t room() const noexcept { return area_.stride - kBufferHeadroom; }
-  /// Where its packet begins: kBufferHeadroom behind the buffer's start.
+  /// The start of the packet: kBufferHeadroom after the start of the buffer.
   std::byte* data(std::uint32_t buffer) const noexcept {
     return area_.at(buffer) + kBufferHeadroom;
   }

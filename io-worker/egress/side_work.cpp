@@ -26,7 +26,7 @@ void SideWork::begin(const Batch& batch, LaneRecord& record, std::uint64_t now_n
       continue;
     }
     if (records[i].packet >= batch.count) continue;
-    // Functions append one behind the other, each by packet: nearly in order.
+    // Each function appends its records in the order of packets: the whole is nearly sorted.
     std::uint32_t at = count_++;
     for (; at != 0 && records[order_[at - 1]].packet > records[i].packet; --at) {
       order_[at] = order_[at - 1];
@@ -65,7 +65,7 @@ bool SideWork::at(std::uint32_t packet) noexcept {
 
 void SideWork::send_bytes(std::span<const std::byte> bytes, const SideRecord& side,
                           Reason why) noexcept {
-  // Nothing but what has waited may be counted so: the ledger tells by it what waits.
+  // Only packets that have waited may have this reason: the ledger counts by it what waits.
   const bool is_odd = counts_as_held(static_cast<std::uint8_t>(why));
   count_end(*record_, record_->generated, is_odd ? Reason::kCopy : why);
   send_whole(bytes, side);
@@ -141,7 +141,7 @@ void SideWork::hold(const SideRecord& side) noexcept {
   }
 }
 
-/// It is known, and has not been heard of for long: by unicast, in the packet's record.
+/// Asks a known neighbour that was not heard of for long: by unicast, in the packet's record.
 void SideWork::ask(const SideRecord& side, const MacAddress& mac) noexcept {
   const std::span<const std::byte> bytes = batch_->side.bytes_of(side);
   if (side.ask < mac.size() || side.ask > std::min<std::size_t>(bytes.size(), kHoldBytesMax))

@@ -32,7 +32,8 @@ class SideWork {
 
   /// Before the batch's packets. `record`: of its lane; both are borrowed until the last packet.
   void begin(const Batch& batch, LaneRecord& record, std::uint64_t now_ns) noexcept;
-  /// Records of this packet; packets ascend. True: one held the packet, or ended its wait at once.
+  /// Executes the records of this packet; packets ascend. True: a record held the packet, or ended
+  /// its wait at once.
   bool at(std::uint32_t packet) noexcept;
 
  private:

@@ -16,8 +16,7 @@ BufferPool::BufferPool(const ActorContext& context, std::uint32_t stream)
       held_(Mark{MarkKind::kRx, stream}.word()),
       stack_(count_),
       free_(count_, 0) {
-  // A take cut short by our last life's death left marks of ours on buffers that their ring still
-  // holds.
+  // A process that died inside a take has left its marks on buffers that a return ring still holds.
   std::vector<std::uint32_t> in_rings;
   for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
     returned_[r] = context_.segment.buffer_return(stream, static_cast<Returner>(r));
@@ -53,13 +52,13 @@ void BufferPool::collect_newest() noexcept {
   if (!exact_) collect_from(returned_[static_cast<std::size_t>(Returner::kEgress)]);
 }
 
-/// Straight onto the stack, at most kBurstMax of them.
+/// Moves at most kBurstMax buffers from the ring onto the stack.
 void BufferPool::collect_from(SpscRing<std::uint32_t>& ring) noexcept {
   const auto stamp = [this](std::span<const std::uint32_t> taken) {
     std::uint32_t highest = 0;
     for (const std::uint32_t buffer : taken) highest = std::max(highest, buffer - first_);
     MILLRACE_CHECK(highest < count_);
-    // Of our own: members would be read again after each store.
+    // Local copies: the compiler would read members again after each store.
     std::uint32_t* const marks = &context_.segment.mark(0);
     const std::uint32_t hand = hand_;
     for (const std::uint32_t buffer : taken) {
@@ -67,7 +66,7 @@ void BufferPool::collect_from(SpscRing<std::uint32_t>& ring) noexcept {
       marks[buffer] = hand;
     }
   };
-  // In exact mode the stack is only where they are copied to.
+  // In exact mode the stack is only the place to which they are copied.
   const std::span<std::uint32_t> room = std::span(stack_).subspan(exact_ ? 0 : stacked_);
   const std::uint32_t count =
       ring.take(room.first(std::min<std::size_t>(room.size(), kBurstMax)), stamp);

@@ -13,7 +13,7 @@ namespace millrace {
 
 /// The empty buffers of one ingress: a private stack in front of the return rings, so that the
 /// newest, still cached, goes out first. Each buffer in it is marked as in the ingress's hand;
-/// after a restart the stack is filled by scanning the marks. Allocation is no other's.
+/// after a restart the stack is filled by scanning the marks. No other process takes buffers.
 class BufferPool final : public BufferSource {
  public:
   /// Scans the marks; the entry has been granted, so no other changes them.
@@ -26,9 +26,9 @@ class BufferPool final : public BufferSource {
   BufferArea area() const noexcept override { return context_.segment.buffers(); }
   std::uint32_t first() const noexcept override { return first_; }
   std::uint32_t count() const noexcept override { return count_; }
-  /// Puts what the egress has given back on top, up to kBurstMax of it: in each round with packets.
-  /// Were the ring looked at only when the stack is empty, the ring would be the pool, and all
-  /// buffers would pass through the cache in turn.
+  /// Puts buffers that the egress has given back on top, up to kBurstMax of them. Called in each
+  /// round with packets: if the ring were read only when the stack is empty, the ring would be the
+  /// pool, and all buffers would pass through the cache in turn.
   void collect_newest() noexcept;
   /// Empty buffers here and in the return rings; counted when asked in exact mode.
   std::uint32_t free() const noexcept;

@@ -58,7 +58,7 @@ std::uint32_t IngressActor::do_work() noexcept {
     done += place();
   }
   done += batches_.leave_due(leaves_all(), polled_.all().size() == burst_);
-  // What was polled of shares that go leaves as soon as it lies in batches.
+  // Packets polled of shares that go to another queue are sealed as soon as they lie in batches.
   if (shares_.wait_for_seal() && polled_.waiting() == 0) [[unlikely]]
     batches_.seal_all(shares_);
   if (outbox_.pending() != 0) done += outbox_.flush();
@@ -85,7 +85,7 @@ std::uint32_t IngressActor::poll() noexcept {
 std::uint32_t IngressActor::place() noexcept {
   const std::uint32_t before = polled_.waiting();
   if (before == 0) return 0;
-  const std::uint64_t now = turn_clock::last();  // they were there when the turn began
+  const std::uint64_t now = turn_clock::last();  // the packets were there when the turn began
   if (paths_.open_max() == 1 && paths_.take_all()) {
     place_in_one(now);
   } else {
@@ -97,7 +97,7 @@ std::uint32_t IngressActor::place() noexcept {
   return before - polled_.waiting();
 }
 
-/// One lane has all packets; without order, until its batch leaves.
+/// Puts all packets into one lane; without order, into that lane until its batch leaves.
 void IngressActor::place_in_one(std::uint64_t now) noexcept {
   const LaneChoice& choice = paths_.choice_of(0);
   if (batches_.has_keys(0)) polled_.fetch_headers(pool_.area());
@@ -123,7 +123,7 @@ void IngressActor::tell_progress() noexcept {
   }
   entry.in_hand.store(in_hand, std::memory_order_relaxed);
   const bool done = in_hand == 0 && outbox_.pending() == 0 && (queue_.exhausted() || resting_);
-  if (done) {  // it may end now
+  if (done) {  // the process may end now
     counts_.count();
     counts_.tell_trouble();
   }
@@ -150,7 +150,8 @@ void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
   stock_polled_ = polled_total_;
 }
 
-/// Also what will be refused, or is known from a life before: all that the port has given.
+/// Counts all packets that the port has given, also those that will be refused or that an earlier
+/// process has sealed.
 void IngressActor::show_polled() const noexcept {
   const std::uint64_t now = tsc_now();
   const std::uint32_t port = context_.plan->streams[stream_].port;
@@ -177,8 +178,8 @@ bool IngressActor::finished() noexcept {
   return true;
 }
 
-/// The queue's, when a packet from there is all that is waited for: slots, batches that have left
-/// and workers that come back are told by a wake-up.
+/// The queue's descriptor, if only a packet can end the wait there; -1 otherwise. Free slots,
+/// batches that have left and workers that come back end the wait by a wake-up.
 int IngressActor::wait_descriptor() noexcept {
   const bool waits_for_others = slots_.count() == 0 || stopping_ || outbox_.pending() != 0 ||
                                 shares_.wait_for_others() || batches_.some_wait();

@@ -20,11 +20,11 @@
 /// Ingress: one receive queue -> batches of its paths' lanes.
 ///
 /// A round polls (PolledPackets), puts each packet into the open batch of its lane (PathLanes,
-/// LaneBatches; symmetric flow hash), lets those leave that are due, and tells where the next life
-/// begins. Without a free slot (SlotStock) nothing is polled: load is refused here and nowhere
-/// else. A path that lets packets go past its functions when they are overloaded may use its own
-/// slots only: beyond them its packets are refused, counted as received and dropped at once, so
-/// that it neither stops the port nor takes the slots of other paths.
+/// LaneBatches; symmetric flow hash), sends the batches that are due, and publishes where the next
+/// process begins. Without a free slot (SlotStock) nothing is polled: load is refused only here. A
+/// path whose packets may skip overloaded functions uses its own slots only: further packets are
+/// refused, that is counted as received and dropped at once, so that the path neither stops the
+/// port nor takes the slots of other paths.
 
 namespace millrace {
 
@@ -33,8 +33,8 @@ class IngressActor : public Actor {
   /// `queue` is borrowed. Finds its slots and buffers by scanning, and the numbers to go on with;
   /// then tells the queue where to resume.
   IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool, RxQueue& queue);
-  /// What hears of what the port's source has that is not read: at the first of it, and at the end
-  /// of the source. Nothing is told without.
+  /// `tell` is called with the packets of the port's source that cannot be read: at the first of
+  /// them, and at the end of the source. Without it they are not told.
   void tell_by(TellTrouble tell) { counts_.tell_by(std::move(tell)); }
 
   std::uint32_t do_work() noexcept override;
@@ -70,7 +70,7 @@ class IngressActor : public Actor {
   QueueCounts counts_;
   IngressShares shares_;
   KeeperWatch keepers_;
-  std::uint64_t told_position_ = 0;  ///< that the next life begins with
+  std::uint64_t told_position_ = 0;  ///< at which the next process begins
   TscScale scale_;
   PeakMark rate_, slots_used_;
   std::uint64_t polled_total_ = 0;                  ///< packets

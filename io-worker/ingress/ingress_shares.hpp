@@ -8,9 +8,8 @@
 #include "io-worker/ports/port.hpp"
 #include "shared/actor/context.hpp"
 
-/// How a share of a port's flows (RxShares) goes from the queue that reads it to another one, under
-/// traffic. Nothing changes in the kernel: packets wait in the share's ring until an ingress reads
-/// on.
+/// Moves a share of a port's flows (RxShares) from one queue to another, under traffic. Nothing
+/// changes in the kernel: packets wait in the share's ring until the next ingress reads on.
 ///
 ///   supervisor:   writes which shall read it (`share_wanted`)
 ///   its reader:   polls it no more, seals what is open, waits until all sealed by then has left
@@ -18,7 +17,7 @@
 ///                 reads it now (`share_reader`). All its other shares are polled meanwhile
 ///   the new one:  finds its name there, and reads on
 ///
-/// One that dies meanwhile has a successor that finds the same words, and the ring says where to go
+/// If an ingress dies meanwhile, its successor finds the same words, and the ring says where to go
 /// on.
 ///
 /// At the start the kernel divides flows by the number of sockets that have joined, so none
@@ -35,18 +34,19 @@ class IngressShares {
   /// `shares` is the queue's, borrowed; null: the port is not shared.
   IngressShares(const ActorContext& context, std::uint32_t stream, RxShares* shares);
 
-  /// Behind resume() of the queue: the port's other queues count on those that this one reads.
+  /// Called after resume() of the queue. Publishes the shares that it reads; the port's other
+  /// queues wait for them.
   void tell_joined() const noexcept;
-  /// Every 10 ms: a line of each of the port's ingresses.
+  /// Called every 10 ms: reads a cache line of each of the port's ingresses.
   void look() noexcept;
-  /// Some are held and go, but what was polled of them may lie in open batches.
+  /// True while shares are on their way out and packets of them may lie in open batches.
   bool wait_for_seal() const noexcept { return leaving_ != 0 && !sealed_; }
-  /// Of each lane, with nothing in open batches: `sequence` is the last one that is waited for.
+  /// Called for each lane when no batch is open: the share waits until `sequence` has left.
   void note_sealed(std::uint16_t lane, std::uint64_t sequence) noexcept;
   /// All lanes are noted.
   void end_seal() noexcept { sealed_ = true; }
-  /// Something that no packet tells is to come: a release by the egress, or another queue that
-  /// joins.
+  /// True while the share waits for something else than a packet: a release by the egress, or
+  /// another queue that joins.
   bool wait_for_others() const noexcept {
     return leaving_ != 0 || (shares_ != nullptr && !admitted_);
   }
@@ -67,7 +67,7 @@ class IngressShares {
   RxShares* shares_;
   std::vector<std::uint32_t> ingress_;  ///< by share: the actor with the entry that has it
   ShareSet leaving_ = 0;                ///< held: they go to other queues
-  bool sealed_ = false;                 ///< what had been polled of them
+  bool sealed_ = false;                 ///< all packets polled of them are in sealed batches
   std::vector<Last> last_;              ///< of lanes, when it was
   bool admitted_ = false;
   std::uint64_t retry_ns_ = 0;  ///< monotonic: not before is a share asked for, or left, again

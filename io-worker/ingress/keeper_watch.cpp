@@ -7,7 +7,7 @@
 namespace millrace {
 
 void KeeperWatch::look() noexcept {
-  constexpr std::uint64_t kAskAgainNs = 1'000'000'000;  // one that comes is not ready at once
+  constexpr std::uint64_t kAskAgainNs = 1'000'000'000;  // a new process is not ready at once
   const std::uint64_t hub = context_.entry(0).incarnation.load(std::memory_order_acquire);
   const std::uint64_t now =
       hub << 32 | context_.entry(1).incarnation.load(std::memory_order_acquire);

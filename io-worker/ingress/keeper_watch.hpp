@@ -9,14 +9,14 @@
 
 namespace millrace {
 
-/// Sees that another process has come in the place of the hub or of the standby: what a queue had
-/// left with the one before may have gone with it, and is left anew.
+/// Notices that a new process has taken the place of the hub or the standby. The files that a queue
+/// left with the process before may have gone with it, so the queue leaves them again.
 class KeeperWatch {
  public:
   /// `queue` is borrowed.
   KeeperWatch(const ActorContext& context, RxQueue& queue) : context_(context), queue_(queue) {}
 
-  /// Now and then; two lines of other cores.
+  /// Called now and then: reads two cache lines of other cores.
   void look() noexcept;
 
  private:

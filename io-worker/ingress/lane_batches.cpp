@@ -64,7 +64,7 @@ void LaneBatches::find_sequences() {
     lane.received_bytes = last.received_bytes;
     lane.wanted = last.position;
     outbox_.start_lane(lane.number, lane.sequence);
-    // Refused only with all before it sealed.
+    // A packet is refused only when all packets of the lane before it are sealed.
     const IngressLane& told = context_.status.ingress_lane(stream_, lane.number);
     lane.wanted =
         std::max(lane.wanted, told.refused.complete().position.load(std::memory_order_relaxed));
@@ -73,8 +73,8 @@ void LaneBatches::find_sequences() {
   share_positions();
 }
 
-/// Lanes in turn have packets of one sequence: what any of them has sealed comes before what none
-/// has, and in which lane it was is not known any more.
+/// Lanes in turn share one sequence of packets: every sealed packet comes before every packet that
+/// is not sealed, and the lane in which an earlier process put it is not known any more.
 void LaneBatches::share_positions() noexcept {
   for (std::uint32_t feed = 0; feed < paths_.feed_count(); ++feed) {
     if (!paths_.choice_of(feed).in_turn()) continue;
@@ -110,7 +110,7 @@ bool LaneBatches::open(std::uint32_t number, const RxPacket& first, std::uint64_
   header.flags = 0;
   header.side_count = header.side_bytes = 0;
   header.time_first_tsc = first.time_tsc != 0 ? first.time_tsc : now;
-  // What is the same for every packet is written here, a line at a time.
+  // Columns with the same value for every packet are written here, a cache line at a time.
   std::ranges::fill(lane.batch->verdict, static_cast<std::uint8_t>(Verdict::kPass));
   std::ranges::fill(lane.batch->output, kOutputDefault);
   if (has_classes_) std::ranges::fill(lane.batch->classes, 0);
@@ -184,7 +184,7 @@ std::uint32_t LaneBatches::place_in(std::uint32_t number, const Packets& packets
     }
     const std::size_t count =
         std::min<std::size_t>(packets.size() - at, context_.segment.capacity() - lane.count);
-    fill(lane, packets.subspan(at, count));  // what comes behind is not old either
+    fill(lane, packets.subspan(at, count));  // packets behind this one are not old either
     at += count;
     if (lane.count == context_.segment.capacity()) seal(number);
   }
@@ -193,7 +193,7 @@ std::uint32_t LaneBatches::place_in(std::uint32_t number, const Packets& packets
 
 template <typename Packets>
 void LaneBatches::fill(Lane& lane, const Packets& packets) noexcept {
-  // Pointers of our own: members would be read again after each store to a column.
+  // Local pointers: the compiler would read members again after each store to a column.
   std::uint32_t* const marks = &context_.segment.mark(0);
   const Batch& batch = *lane.batch;
   std::uint32_t* const buffer = batch.buffer.data() + lane.count;
@@ -246,7 +246,7 @@ void LaneBatches::fill_odd(Lane& lane, const Packets& packets, bool cut) noexcep
   }
 }
 
-/// Buffers first: what is counted is never read again.
+/// Takes the buffers first: a packet that is counted is never read again.
 template <typename Packets>
 void LaneBatches::refuse(const Lane& lane, const Packets& packets) noexcept {
   std::uint64_t bytes = 0;
@@ -268,8 +268,8 @@ std::uint32_t LaneBatches::place(std::uint32_t number, const PickedPackets& pack
   return place_in(number, packets, now);
 }
 
-/// Batches that are sealed and have not left the egress: of the lane, or of all lanes that have
-/// turns with it; of these no more are counted than its backlog.
+/// Batches of the lane that are sealed and have not left the egress. For lanes in turn, of all of
+/// them; the count stops at the lane's backlog.
 std::uint64_t LaneBatches::ahead_of(std::uint32_t number) const noexcept {
   const Lane& lane = lanes_[number];
   if (!paths_.choice_of(lane.feed).in_turn()) return in_flight_of(number);
@@ -299,7 +299,7 @@ std::uint32_t LaneBatches::leave_due(bool all, bool more_waits) noexcept {
   std::uint32_t left = 0;
   const bool short_of_slots = slots_.count() < paths_.open_max();
   waiting_ = 0;
-  // Lines that the egress has just written: asked for together, not one after the other.
+  // The egress has just written these cache lines: they are fetched together, not one by one.
   if (lanes_.size() > 1 && !more_waits) {
     open_.each([&](std::uint32_t number) {
       __builtin_prefetch(&context_.status.ledger(stream_, lanes_[number].number));

@@ -16,15 +16,15 @@
 #include "shared/links/step_times.hpp"
 
 /// The lanes of one stream and their open batches: opens, fills, seals and sends them, and decides
-/// when one leaves that is not full.
+/// when a batch that is not full leaves.
 ///
 /// A slot leaves when it is full, when its lane has nothing in flight and the port nothing more for
 /// now (waiting would gain nothing), after 4 rounds (more with so many lanes that a slot takes
 /// longer to fill), or when free slots run short. While its lane has as many batches in flight as
 /// keep the workers busy (lane_backlog.hpp), it leaves only when it is full: each batch costs a
 /// worker the same, however few packets are in it, and one more would only wait behind the others.
-/// What is in flight of a lane is read from the egress's ledger, a line of another core: so only
-/// when the answer matters. Sequence numbers are given when it leaves.
+/// How much of a lane is in flight stands in the egress's ledger, in a cache line of another core:
+/// it is read only when the answer matters. A batch gets its sequence number when it leaves.
 
 namespace millrace {
 
@@ -38,7 +38,7 @@ class LaneBatches {
     BufferPool& pool;
     Outbox& outbox;
   };
-  /// Position and number of what lies in open batches.
+  /// Position and number of the packets in open batches.
   struct Open {
     std::uint64_t first_ordinal;  ///< UINT64_MAX: none is open
     std::uint64_t packets;
@@ -49,7 +49,7 @@ class LaneBatches {
   LaneBatches(const ActorContext& context, std::uint32_t stream, const Parts& parts,
               std::uint32_t burst);
 
-  /// At the start of a round: slots that are back, where few are left or some were missed.
+  /// Called at the start of a round. Collects returned slots when few are left or some were missed.
   void begin_round() noexcept;
   /// Packets of one lane, in ascending order of their ordinals. Returns how many it has dealt with:
   /// fewer than all when there is no free slot for the rest.
@@ -57,28 +57,29 @@ class LaneBatches {
                       std::uint64_t now) noexcept;
   std::uint32_t place(std::uint32_t number, const PickedPackets& packets,
                       std::uint64_t now) noexcept;
-  /// Packets that fit into the lane's open slot, or into one that is opened.
+  /// Packets that fit into the lane's open slot, or into a new one.
   std::uint32_t room_in(std::uint32_t number) const noexcept {
     return context_.segment.capacity() - lanes_[number].count;
   }
-  /// A look at each header is needed for the key of its flow.
+  /// True when each header must be read for the key of its flow.
   bool has_keys(std::uint32_t number) const noexcept { return lanes_[number].has_keys; }
 
-  /// Once a round. `all`: open ones wait for nothing; `more_waits`: the next poll fills what is
-  /// open. Returns how many have left.
+  /// Called once a round. Sends the batches that are due; with `all`, every open batch.
+  /// `more_waits`: the next poll fills open batches. Returns how many have left.
   std::uint32_t leave_due(bool all, bool more_waits) noexcept;
-  /// All open ones, and tells `shares` up to where each lane is sealed.
+  /// Seals all open batches, and tells `shares` the last sequence number of each lane.
   void seal_all(IngressShares& shares) noexcept;
 
-  /// An open one waits for something else than a release by the egress, which wakes this ingress.
+  /// True when an open batch waits for something else than a release by the egress, which wakes
+  /// this ingress.
   bool has_due(bool all) const noexcept;
-  /// Since the last round some are held back by their backlog.
+  /// True when the backlog of their lane has held batches back since the last round.
   bool some_wait() const noexcept { return waiting_ != 0; }
-  /// None is open, and all that were sealed have left the egress.
+  /// True when no batch is open and all sealed batches have left the egress.
   bool all_left() const noexcept;
-  /// Tells observers of the lanes that have received or sealed something since the last call.
+  /// Publishes, for observers, the counts of lanes that changed since the last call.
   Open tell() noexcept;
-  /// Now and then: how many batches are timed follows how many there were.
+  /// Called now and then: sets which share of the batches is timed, by how many there were.
   void take_stock(std::uint64_t now_tsc) noexcept { steps_.take_stock(now_tsc); }
 
  private:

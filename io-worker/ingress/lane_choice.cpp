@@ -33,7 +33,8 @@ std::uint32_t hash_of(std::span<const std::byte> address) noexcept {
 
 }  // namespace
 
-/// Of the packet, or of one that answers what an ICMP error quotes: it goes the same way.
+/// Both ends of the packet; of an ICMP error, of an answer to the packet that it quotes: the error
+/// has the same lane as such an answer.
 struct LaneChoice::Ends {
   std::span<const std::byte> source, destination;  ///< 4 or 16 bytes; empty: no IP
   std::uint8_t protocol = 0;
@@ -102,7 +103,7 @@ std::uint32_t LaneChoice::by_ends(std::span<const std::byte> frame) const noexce
   return scaled(mix_flow_ends(hash_of(ends.source), hash_of(ends.destination), 0));
 }
 
-/// Later fragments go where the first one has gone; one that comes earlier has no port.
+/// Later fragments take the lane of the first one; a fragment before the first has no port.
 std::uint32_t LaneChoice::of_fragment(const Ends& ends) const noexcept {
   Fragmented& place = fragmented_[(ends.packet * 0x9e3779b97f4a7c15) >> 56];
   if (ends.later) return place.packet == ends.packet ? place.lane : from_outside(ends);

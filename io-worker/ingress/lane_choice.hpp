@@ -10,17 +10,18 @@
 #include "shared/base/flow_hash.hpp"
 #include "shared/config/plan.hpp"
 
-/// In which lane of its path an ingress puts a packet (LanesBy). All packets of a flow, both ways,
-/// have one lane: its worker alone knows the flow. Where lanes are not by the flow hash, ticks of a
-/// loop go to them in turn: each hears of the time, also without traffic. Without order a lane is
-/// only a number of batches: it has its turn until its batch leaves.
+/// Chooses the lane of its path into which an ingress puts a packet (LanesBy). All packets of a
+/// flow, both ways, have one lane, as only its worker knows the flow. Where lanes are not by the
+/// flow hash, ticks of a loop go to the lanes in turn, so that each learns the time, also without
+/// traffic. Without order a lane is only a number of batches: it takes all packets until its batch
+/// leaves.
 
 namespace millrace {
 
 /// One thread.
 class LaneChoice {
  public:
-  /// For packets that `port` (a number of the plan) receives.
+  /// `port`: the port that receives the packets, by its number in the plan.
   LaneChoice(const PlanPath& path, std::uint32_t port);
 
   /// 0..lane_count - 1 of the path. `frame`: of any length and content.
@@ -30,13 +31,13 @@ class LaneChoice {
     return by_ == LanesBy::kFlow ? scaled(flow_hash_of(frame)) : by_ends(frame);
   }
 
-  /// One lane after the other has all packets.
+  /// True when one lane after the other takes all packets.
   bool in_turn() const noexcept { return in_turn_; }
   void next_turn() noexcept { turn_ = turn_ + 1 == lane_count_ ? 0 : turn_ + 1; }
 
  private:
   struct Ends;
-  /// A packet whose first fragment has said the lane.
+  /// A packet whose lane is known from its first fragment.
   struct Fragmented {
     std::uint64_t packet = 0;  ///< hash of what its fragments have in common
     std::uint32_t lane = 0;
@@ -59,8 +60,8 @@ class LaneChoice {
   std::uint32_t block_;
   std::vector<PlanTranslation::Range> pool_;
   std::vector<PlanFixedAddress> fixed_;
-  /// Later fragments to the pool have no port. The newest packets, by their hash; what an ingress
-  /// knew is gone with it.
+  /// The newest fragmented packets, by their hash: later fragments to the pool have no port. The
+  /// next process begins without them.
   mutable std::vector<Fragmented> fragmented_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace millrace {
 
-/// Some of an ingress's lanes, by their place among them: what a round visits instead of all lanes.
+/// A set of an ingress's lanes, by their place among them: a round visits these, not all lanes.
 class LaneSet {
  public:
   void add(std::uint32_t lane) noexcept { words_[lane / 64] |= std::uint64_t{1} << lane % 64; }
@@ -18,8 +18,8 @@ class LaneSet {
     words_[lane / 64] &= ~(std::uint64_t{1} << lane % 64);
   }
   void clear() noexcept { words_ = {}; }
-  /// Calls visit(lane) for each, in ascending order, until it says false. What it adds or removes
-  /// meanwhile is visited next time. False: it said so.
+  /// Calls visit(lane) for each lane, in ascending order, until visit returns false. Lanes added or
+  /// removed meanwhile take effect next time. Returns false when visit did.
   template <typename Visit>
   bool each(Visit&& visit) const noexcept {
     for (std::uint32_t word = 0; word < words_.size(); ++word) {

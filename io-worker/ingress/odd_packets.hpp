@@ -8,12 +8,12 @@
 #include "io-worker/ports/port.hpp"
 #include "shared/layout/batch.hpp"
 
-/// What an ingress writes of few packets: out of the way of the others. Data thread.
+/// What an ingress writes only for few packets; kept out of the code of all others. Data thread.
 
 namespace millrace {
 
-/// `packets` stand in the batch from `at` on. Drops those that did not
-/// fit or contradict themselves (RxPacket::oversize, malformed). Returns how many.
+/// `packets` stand in the batch from `at` on. Drops those that did not fit or contradict themselves
+/// (RxPacket::oversize, malformed). Returns how many.
 std::uint32_t drop_oversize(const Batch& batch, std::uint32_t at,
                             std::span<const RxPacket> packets) noexcept;
 

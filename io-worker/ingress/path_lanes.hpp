@@ -26,7 +26,7 @@ class PathLanes {
   std::uint32_t lane_count() const noexcept { return lane_count_; }
   /// Lanes that can have an open slot at the same time.
   std::uint32_t open_max() const noexcept { return open_max_; }
-  /// One path, without a filter.
+  /// True for one path without a filter.
   bool take_all() const noexcept { return feeds_.size() == 1 && feeds_.front().filter.empty(); }
   LaneChoice& choice_of(std::uint32_t feed) noexcept { return feeds_[feed].choice; }
   const LaneChoice& choice_of(std::uint32_t feed) const noexcept { return feeds_[feed].choice; }

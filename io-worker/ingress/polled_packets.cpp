@@ -55,7 +55,7 @@ void PolledPackets::sort(BufferArea area, const PathLanes& paths) noexcept {
 /// A counting sort: how many packets each lane has says where in numbers_ its own begin.
 template <typename LaneOf>
 void PolledPackets::sort_by(BufferArea area, std::uint32_t lane_count, LaneOf&& lane_of) noexcept {
-  // Of our own, and no bytes: members would be read again after each store.
+  // Local, and not of bytes: the compiler would read members again after each store.
   std::array<std::uint16_t, kBurstMax> lane;
   std::array<std::uint16_t, kLaneCountMax> packets{};
   const RxPacket* const polled = packets_.data();

@@ -12,11 +12,11 @@
 #include "io-worker/ingress/path_lanes.hpp"
 #include "io-worker/ports/port.hpp"
 
-/// What a poll has brought and waits for its batch. With several lanes there are two passes: sort()
-/// looks up every packet's lane, place_runs() hands out each lane's packets, all of them together.
-/// So a header is asked for long before it is read, what belongs to a lane is read once for its
-/// packets, and a slot's columns are written side by side. Packets of one lane stay in their order;
-/// between lanes there is none.
+/// Polled packets that wait for their batch. With several lanes there are two passes: sort() looks
+/// up every packet's lane, place_runs() hands out the packets of each lane together. So a header is
+/// fetched long before it is read, the data of a lane is read once for all its packets, and a
+/// slot's columns are written side by side. Packets of one lane stay in their order; between lanes
+/// there is none.
 
 namespace millrace {
 
@@ -40,21 +40,22 @@ struct PickedPackets {
 
 class PolledPackets {
  public:
-  /// With nothing waiting. `burst`: 1..kBurstMax. Returns how many there are.
+  /// Called when no packet waits. `burst`: 1..kBurstMax. Returns the number of packets.
   std::uint32_t poll(RxQueue& queue, BufferPool& pool, std::uint32_t burst) noexcept;
-  /// Of the last poll, placed ones too.
+  /// All packets of the last poll, placed ones too.
   std::span<const RxPacket> all() const noexcept { return {packets_.data(), count_}; }
   std::uint32_t waiting() const noexcept { return count_ - placed_; }
-  /// Of one lane: those that wait, in their order; note_placed() takes the first ones off.
+  /// With one lane: the packets that wait, in their order; note_placed() takes the first ones off.
   std::span<const RxPacket> rest() const noexcept { return all().subspan(placed_); }
   void note_placed(std::uint32_t count) noexcept;
   void fetch_headers(BufferArea area) const noexcept;
 
-  /// Behind a poll, before the first place_runs().
+  /// True between sort() and the next poll.
   bool is_sorted() const noexcept { return sorted_; }
+  /// Called after a poll, before the first place_runs().
   void sort(BufferArea area, const PathLanes& paths) noexcept;
-  /// Calls place(lane, packets), which returns how many it has dealt with, lane after lane, until
-  /// one has fewer than all: there are no slots.
+  /// Calls place(lane, packets), which returns how many it has placed, lane after lane, until one
+  /// call places fewer than all: then there are no slots.
   template <typename Place>
   void place_runs(Place&& place) noexcept {
     const bool all_placed = to_place_.each([&](std::uint32_t lane) {
@@ -70,7 +71,7 @@ class PolledPackets {
     next_ordinal_ = all_placed ? packets_[count_ - 1].ordinal + 1 : lowest_waiting();
   }
 
-  /// Below it nothing waits.
+  /// No packet with an ordinal below this waits.
   std::uint64_t next_ordinal() const noexcept { return next_ordinal_; }
   void begin_at(std::uint64_t ordinal) noexcept { next_ordinal_ = ordinal; }
   /// Of the last sort(): some are in the first path because no path takes them.

@@ -8,8 +8,8 @@
 #include "io-worker/ports/port.hpp"
 #include "shared/actor/context.hpp"
 
-/// What a receive queue counts by itself, in the counters of its ingress; and what is to be told of
-/// its source. The queue counts from 0 in each life, the counters go on.
+/// Adds the counts of a receive queue to the counters of its ingress, and tells of trouble with its
+/// source. The queue counts from 0 in each process; the counters go on.
 
 namespace millrace {
 
@@ -19,7 +19,7 @@ class QueueCounts {
   QueueCounts(const ActorContext& context, std::uint32_t stream, RxQueue& queue)
       : context_(context), stream_(stream), queue_(queue) {}
 
-  /// What hears of what the port's source has that is not read. Nothing is told without.
+  /// `tell` is called with the trouble of the port's source. Without it no trouble is told.
   void tell_by(TellTrouble tell) { tell_ = std::move(tell); }
   /// Packets missed and errors since the last call.
   void count() noexcept;

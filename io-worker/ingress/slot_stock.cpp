@@ -42,7 +42,7 @@ SlotStock::SlotStock(const ActorContext& context, std::uint32_t stream, std::uin
     SlotHeader& header = context_.segment.slot(first_ + i);
     const bool ours = Owner::from_word(header.owner).actor == context_.me.actor;
     if (returned[i] || !ours || header.state.load(std::memory_order_acquire) != 0) {
-      // On its way: it counts for its path until it is collected.
+      // The slot is in flight: it counts for its path until it is collected.
       note_used(first_ + i, feed_of_lane(header.lane));
       continue;
     }
@@ -51,7 +51,7 @@ SlotStock::SlotStock(const ActorContext& context, std::uint32_t stream, std::uin
   }
 }
 
-/// A lane that is none of the stream's: the slot was never used.
+/// The path of the slot's lane. A lane of another stream means that the slot was never used.
 std::uint16_t SlotStock::feed_of_lane(std::uint16_t lane) const {
   const auto at = std::ranges::find_if(plan_.paths, [&](const PlanStreamPath& each) {
     const PlanPath& path = context_.plan->paths[each.path];

@@ -14,35 +14,35 @@
 namespace millrace {
 
 /// The free slots of one stream: a private stack in front of the return rings, fetched ahead of
-/// their use. Counts how many slots each of the stream's paths has, which may have only so many
-/// (PlanStreamPath::slots_max): all of that is the ingress's own memory, looked at once a batch.
+/// their use. Counts the slots of each of the stream's paths, which have a maximum
+/// (PlanStreamPath::slots_max). All of that is the ingress's own memory, read once a batch.
 ///
 /// `feed`: place of a path among those of the stream. `slot`: number in the segment.
 class SlotStock {
  public:
-  /// Finds the free ones by scanning; those on their way count for their paths. `ahead`: how many
-  /// are fetched before they are taken.
+  /// Finds the free slots by a scan; slots in flight count for their paths. `ahead`: how many are
+  /// fetched before they are taken.
   SlotStock(const ActorContext& context, std::uint32_t stream, std::uint32_t ahead);
 
-  /// That collect() has found.
+  /// Free slots that collect() has found.
   std::uint32_t count() const noexcept { return count_; }
-  /// Also those that lie in the return rings.
+  /// The same, with those that lie in the return rings.
   std::uint32_t count_with_returned() const noexcept;
   bool some_returned() const noexcept;
-  /// Takes what has come back. Each look costs lines of other cores.
+  /// Takes slots that have come back. Each call reads cache lines of other cores.
   void collect() noexcept;
-  /// The path has all slots that it may have, as of the last collect().
+  /// True when the path has all slots that it may have, as of the last collect().
   bool is_used_up(std::uint16_t feed) const noexcept {
     const Use& use = uses_[feed];
     return use.max != 0 && use.count >= use.max;
   }
-  /// One of count(), which is not 0.
+  /// Takes a free slot; count() is not 0.
   std::uint32_t take(std::uint16_t feed) noexcept {
     const std::uint32_t slot = free_[--count_];
     if (limited_) note_used(slot, feed);
     return slot;
   }
-  /// Behind take(): the ones that are taken next.
+  /// Called after take(): fetches the slots that are taken next.
   void fetch() const noexcept { fetch(ahead_); }
   /// The slot's columns, at full capacity.
   const Batch& view(std::uint32_t slot) const noexcept { return views_[slot - first_]; }

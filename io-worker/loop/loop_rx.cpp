@@ -25,7 +25,7 @@ LoopRxQueue::LoopRxQueue(const ActorContext& context, std::uint32_t stream) {
   MILLRACE_CHECK(!ways_.empty());
 }
 
-/// Ordinals are noted one by one, so what has none has not been read.
+/// Ordinals are noted one by one, so an entry without one has not been read.
 void LoopRxQueue::resume(std::uint64_t first_wanted) noexcept {
   next_ordinal_ = first_wanted;
   again_ = 0;
@@ -92,7 +92,7 @@ std::uint32_t LoopRxQueue::poll_way(Way& way, BufferSource& pool,
   return count;
 }
 
-/// In the order in which the last life had read them, of whatever ring.
+/// Reads packets again, of all rings, in the order in which the process before read them.
 std::uint32_t LoopRxQueue::poll_again(BufferSource& pool, std::span<RxPacket> out) noexcept {
   const auto noted = [](const Way& way) {
     return way.ring.entry(way.read).ordinal.load(std::memory_order_relaxed);
@@ -123,7 +123,7 @@ bool LoopRxQueue::receive(Way& way, BufferSource& pool, RxPacket& out) noexcept 
   std::byte* const frame = pool.area().at(buffer) + out.offset;
   std::memcpy(frame, way.ring.bytes(way.read), out.length);
   if (!way.ticks && is_tick({frame, out.length})) [[unlikely]]
-    std::memset(frame + kTickMagicAt, 0, sizeof kTickMagic);  // of a network: it is none
+    std::memset(frame + kTickMagicAt, 0, sizeof kTickMagic);  // a network's frame is no tick
   ++way.read;
   return true;
 }

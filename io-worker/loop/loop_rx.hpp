@@ -12,10 +12,10 @@
 
 namespace millrace {
 
-/// A receive queue of a port of device `loop`: a ring from each egress, and one of its own ticks.
-/// Packets are numbered as they are read, in their entries, and stay there until they are in sealed
-/// batches; so a next life reads what the last one had not sealed, with the same numbers and in the
-/// same order. Packets of one egress keep their order.
+/// A receive queue of a port of device `loop`: a ring from each egress, and one of its own ticks. A
+/// packet gets its number in its ring entry when it is read, and stays there until it is in a
+/// sealed batch; so the next process reads the unsealed packets again, with the same numbers and in
+/// the same order. Packets of one egress keep their order.
 class LoopRxQueue final : public RxQueue {
  public:
   /// `stream`: of such a port.
@@ -24,7 +24,7 @@ class LoopRxQueue final : public RxQueue {
   std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override;
   void resume(std::uint64_t first_wanted) noexcept override;
   void release_below(std::uint64_t ordinal) noexcept override;
-  /// Nothing waits now; the egresses wake this ingress.
+  /// True when no packet waits now; the egresses wake this ingress.
   bool exhausted() const noexcept override { return !has_waiting(); }
   bool has_waiting() const noexcept override;
   bool reads_when_drained() const noexcept override { return true; }

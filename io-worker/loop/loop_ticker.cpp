@@ -21,13 +21,12 @@ LoopTicker::LoopTicker(const ActorContext& context, std::size_t ring, const Plan
 void LoopTicker::resume() noexcept {
   if (interval_ns_ == 0) return;
   const std::uint64_t made = ring_.head();
-  // The last life may have died between a tick and its being counted.
+  // The process before may have died between making a tick and counting it.
   context_.my_entry().made.store(made, std::memory_order_release);
   wait_for(made == 0 ? 0 : read_tick({ring_.bytes(made - 1), kTickFrameBytes}).time_ns);
 }
 
-/// Ticks are due at the multiples of the interval; one that is late is no reason for the next one
-/// to be.
+/// Ticks are due at the multiples of the interval; a late tick does not delay the next one.
 void LoopTicker::wait_for(std::uint64_t time_ns) noexcept {
   next_tsc_ = origin_tsc_ + scale_.to_ticks((time_ns / interval_ns_ + 1) * interval_ns_);
 }

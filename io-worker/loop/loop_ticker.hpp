@@ -11,17 +11,17 @@
 
 namespace millrace {
 
-/// Makes the ticks of a loop (shared/packet/tick.hpp): puts them into a ring of which its ingress
-/// is the producer too, and from which it reads them as others. The ring says how many there have
-/// been and when the last one was, so a next life goes on. One that finds no room is not made; the
-/// next one speaks for its time. Data thread of that ingress.
+/// Makes the ticks of a loop (shared/packet/tick.hpp): puts them into a ring that its ingress both
+/// fills and reads, as it reads the others. The ring says how many ticks there were and when the
+/// last one was, so the next process goes on. A tick without room is not made; the next one covers
+/// its time. Data thread of that ingress.
 class LoopTicker {
  public:
   LoopTicker() = default;  ///< makes none
   /// `ring`: layout().loops number, that of the ticks of `port`.
   LoopTicker(const ActorContext& context, std::size_t ring, const PlanPort& port);
 
-  /// A next life goes on; before the first call of make_due().
+  /// Goes on where the process before ended. Called before the first make_due().
   void resume() noexcept;
   /// Makes the tick that is due at `now_tsc`, if one is.
   void make_due(std::uint64_t now_tsc) noexcept {

@@ -23,7 +23,7 @@ LoopTxQueue::LoopTxQueue(const ActorContext& context, std::uint32_t port)
   MILLRACE_CHECK(!ways_.empty());
 }
 
-/// By the low half of the flow's hash: the high one divides a stream's flows among its lanes.
+/// Chooses by the low half of the flow's hash: the high half divides a stream's flows among lanes.
 LoopTxQueue::Way& LoopTxQueue::way_of(std::span<const std::byte> frame) noexcept {
   if (ways_.size() == 1) return ways_.front();
   const std::size_t share = flow_hash_of(frame) & 0xffff;

@@ -13,9 +13,9 @@
 namespace millrace {
 
 /// The transmit queue of one egress at a port of device `loop`: a ring to each of the port's
-/// receive queues. A flow goes to one of them, both directions alike. What send() took is there for
-/// the receiving side from commit() on. It takes nothing that finds no room, and nothing at all, as
-/// one that has failed, while loops are cut (StatusHeader::drained).
+/// receive queues. A flow goes to one of them, both directions alike. The receiving side sees the
+/// packets of send() from commit() on. send() takes only what finds room; while loops are cut
+/// (StatusHeader::drained) it takes nothing, as a queue that has failed.
 class LoopTxQueue final : public TxQueue, public TxCommit {
  public:
   /// `context`: the egress's.

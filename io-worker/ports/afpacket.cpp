@@ -78,7 +78,7 @@ void bind_packet_socket(const UniqueFd& socket, const std::string& interface,
 }
 
 void receive_all(const UniqueFd& socket, const std::string& interface) {
-  packet_mreq wish{};  // ends with the socket
+  packet_mreq wish{};  // the kernel takes it back when the socket is closed
   wish.mr_ifindex = static_cast<int>(interface_index(interface));
   wish.mr_type = PACKET_MR_PROMISC;
   if (::setsockopt(socket.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &wish, sizeof wish) != 0) {

@@ -55,12 +55,11 @@ void receive_all(const UniqueFd& socket, const std::string& interface);
 std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface, const std::string& run_dir,
                                         bool super_frames = false);
 
-/// Receives by rings that the kernel fills (packet_ring.hpp); copies the packet of each frame, or
-/// the packets, into buffers (frame_reader.hpp). A port
-/// with several queues has RxShares (ring_share.hpp). Hub and standby keep the sockets
-/// (kept_file.hpp), so they go on receiving when their reader dies: the next one begins where that
-/// one was, and no flow goes to another share meanwhile. What arrives while the interface is down,
-/// or before admit(), is not seen.
+/// Receives by rings that the kernel fills (packet_ring.hpp), and copies the packets of each frame
+/// into buffers (frame_reader.hpp). A port with several queues has RxShares (ring_share.hpp). Hub
+/// and standby keep the sockets (kept_file.hpp), so these go on receiving when their reader dies:
+/// the next reader begins where that one was, and no flow goes to another share meanwhile. Packets
+/// that arrive while the interface is down, or before admit(), are not seen.
 std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t queue,
                                           ShareSet shares, const BufferSource& pool,
                                           const std::string& run_dir);

@@ -23,7 +23,7 @@
 namespace millrace {
 namespace {
 
-// While packets are waiting: a hub that hangs holds nothing up for longer.
+// The limit while packets wait: a hub that hangs delays them no longer than this.
 constexpr std::chrono::milliseconds kLenderAnswersSoon{50};
 
 bool are_same(const UniqueFd& one, const UniqueFd& other) noexcept {
@@ -116,7 +116,7 @@ AfpacketRxQueue::AfpacketRxQueue(RxPlace place, ShareSet shares, std::uint32_t r
   if (!place_.shared()) admit();
 }
 
-/// As it was kept, or anew.
+/// The share's socket that hub or standby have kept, or a new one.
 RingShare AfpacketRxQueue::opened(std::uint32_t share) const {
   const std::string name = place_.name(share);
   auto kept = RingShare::adopt(borrow_kept(place_.run_dir, name), place_.index, place_.shape);
@@ -137,7 +137,7 @@ void AfpacketRxQueue::watch(const RingShare& share, int operation) noexcept {
 }
 
 void AfpacketRxQueue::resume(std::uint64_t first_wanted) noexcept {
-  next_ordinal_ = first_wanted + kBufferCountMax;  // whatever some lane has been promised
+  next_ordinal_ = first_wanted + kBufferCountMax;  // above all that any lane may have had
   for (Share& share : open_) {
     PacketRing& ring = share.at.ring();
     ring.resume(first_wanted);
@@ -148,7 +148,7 @@ void AfpacketRxQueue::resume(std::uint64_t first_wanted) noexcept {
 }
 
 std::uint32_t AfpacketRxQueue::poll(BufferSource& pool, std::span<RxPacket> out) noexcept {
-  std::uint32_t count = read_on(pool, out);  // also of a share that is held since
+  std::uint32_t count = read_on(pool, out);  // also when its share is held since
   if (reading_.left() != 0) return count;
   if (again_) [[unlikely]]
     return count + poll_again(pool, out.subspan(count));
@@ -183,7 +183,7 @@ void AfpacketRxQueue::begin(PacketRing& ring, std::optional<std::uint64_t> last_
   ring.take(*last_ordinal);
 }
 
-/// In the frame that was begun.
+/// Reads the rest of the frame that was begun.
 std::uint32_t AfpacketRxQueue::read_on(BufferSource& pool, std::span<RxPacket> out) noexcept {
   const BufferArea area = pool.area();
   std::uint32_t count = 0;
@@ -195,8 +195,8 @@ std::uint32_t AfpacketRxQueue::read_on(BufferSource& pool, std::span<RxPacket> o
   return count;
 }
 
-/// In the order in which the life before had read them, of whatever share: the ingress knows by
-/// their ordinals which of them it had sealed.
+/// Reads packets again, of all shares, in the order in which the process before read them: the
+/// ingress knows by their ordinals which of them are sealed.
 std::uint32_t AfpacketRxQueue::poll_again(BufferSource& pool, std::span<RxPacket> out) noexcept {
   std::uint32_t count = 0;
   while (count < out.size() && reading_.left() == 0) {
@@ -222,7 +222,7 @@ int AfpacketRxQueue::wait_descriptor() noexcept {
     ::getsockopt(share.at.socket().get(), SOL_SOCKET, SO_ERROR, &error, &bytes);
     if (error != 0) ++errors_;
   }
-  // What lies in a share that is held would not let it sleep.
+  // Packets in a held share keep the descriptor ready: the ingress would not sleep.
   if (std::ranges::any_of(open_, &Share::held)) return -1;
   return any_ ? any_.get() : open_.front().at.socket().get();
 }
@@ -255,7 +255,7 @@ std::string AfpacketRxQueue::remark() const {
   return text;
 }
 
-/// In the place of what they have: it may be of before the socket was replaced.
+/// Replaces what hub and standby have: it may be from before the socket was replaced.
 bool AfpacketRxQueue::leave_with_keepers() noexcept {
   bool all = true;  // one of the two may be away for good: the other one is to have them
   for (const Share& share : open_) {
@@ -280,8 +280,8 @@ bool AfpacketRxQueue::hold(ShareSet shares) noexcept {
 bool AfpacketRxQueue::leave(std::uint32_t number) noexcept {
   const auto share = find(number);
   if (share == open_.end() || !share->held || !share->at.ring().leave()) return false;
-  // Only with hub or standby is it in good hands: one of them may have been away when it was made,
-  // and may still have another one.
+  // Only a share that hub or standby keep can be left: one of them may have been away when the
+  // socket was made, and may still have another one.
   const std::string name = place_.name(number);
   leave_kept_if_none(place_.run_dir, name, share->at.socket(), kLenderAnswersSoon);
   const UniqueFd kept = borrow_kept(place_.run_dir, name, kLenderAnswersSoon);

@@ -56,8 +56,8 @@ class AfpacketTxQueue final : public TxQueue {
       note(errno);
       break;
     }
-    // Past the queueing discipline the kernel drops what the device cannot cut, for want of memory
-    // as it says. The caller tries again: then they go one by one.
+    // Past the queueing discipline the kernel drops a super-frame that the device cannot cut, and
+    // reports a lack of memory. The caller tries again: then the packets go one by one.
     if (sent < frames_.count() && frames_.packets_of(sent) > 1) {
       frames_.pause_merging();
       refused_ = false;
@@ -94,7 +94,7 @@ class AfpacketTxQueue final : public TxQueue {
     }
   }
 
-  /// A new one of the same name may be there.
+  /// Looks for the interface again: there may be a new one of the same name.
   void find_again() noexcept {
     const std::uint64_t now = tsc_now();
     if (now - looked_ < kLookTicks) return;

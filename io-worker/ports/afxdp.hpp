@@ -25,9 +25,10 @@ void check_afxdp(const PlanPort& port);
 PortQueues afxdp_queues(const PlanPort& port);
 InterfaceWish afxdp_interface(const PlanPort& port);
 
-/// Receives into the pool's own buffers: all of them are the socket's memory, the driver or the
-/// kernel fills those in the fill ring, which the queue holds. A frame that needs several is put
-/// together in the first. What arrives while no socket serves the queue is dropped uncounted.
+/// Receives into the pool's own buffers: all of them are the socket's memory. The driver or the
+/// kernel fills those in the fill ring, which the queue holds. A frame that needs several buffers
+/// is put together in the first. Packets that arrive while no socket serves the queue are dropped
+/// uncounted.
 std::unique_ptr<RxQueue> open_afxdp_rx(const PlanPort& port, std::uint32_t queue, ShareSet shares,
                                        const BufferSource& pool, const std::string& run_dir);
 

@@ -47,7 +47,7 @@ class AfxdpRxQueue final : public RxQueue {
                const BufferSource& pool);
 
   std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override;
-  /// What comes is new, whatever some lane of the life before had been promised.
+  /// The device does not repeat packets: numbers begin above all that any lane may have had.
   void resume(std::uint64_t first_wanted) noexcept override {
     ordinal_ = first_wanted + kBufferCountMax;
   }
@@ -139,7 +139,7 @@ void AfxdpRxQueue::receive(BufferSource& pool, std::uint32_t pieces, RxPacket& o
   const Piece first = piece_of(area, socket_.received()[taken_]);
   std::byte* data = first.data;
   std::uint32_t bytes = first.bytes, wire = first.bytes;
-  if (pieces > 1) {  // room for all of it is only behind the usual headroom
+  if (pieces > 1) {  // the whole frame fits only behind the usual headroom
     data = area.at(first.buffer) + kBufferHeadroom;
     std::memmove(data, first.data, first.bytes);
   }

@@ -20,18 +20,17 @@ namespace millrace {
 /// construction only.
 class CaptureReader {
  public:
-  /// Throws Error with the path: not readable, not a capture, or without an Ethernet packet
-  /// although it has others (link type 1; of a pipe, whose first interfaces are not Ethernet, that
-  /// is not looked for).
+  /// Throws Error with the path: not readable, not a capture, or with packets of which none is of
+  /// Ethernet (link type 1). A pipe is not searched for the first Ethernet packet.
   explicit CaptureReader(const std::string& path);
   /// The same over an open file; `path` is for errors.
   CaptureReader(UniqueFd file, const std::string& path);
 
-  /// The next packet into `record`, or why there is none; then always the same.
+  /// Reads the next packet into `record`, or returns why there is none; from then on always that.
   CaptureStatus next(CaptureRecord& record) noexcept;
   /// Packets of other link types than Ethernet so far.
   std::uint64_t skipped() const noexcept;
-  /// Of those, and a record at which the file ends too early.
+  /// Counts those, and a record at which the file ends too early.
   std::uint64_t errors() const noexcept;
   /// What of the file was not read, and why: "ends in a record that is incomplete, behind 3
   /// packets; ..."; empty: nothing so far. Allocates nothing.
@@ -40,7 +39,7 @@ class CaptureReader {
   TroubleText trouble_of(const std::string& path) const noexcept;
   /// File offset behind the last record that next() gave (classic pcap).
   std::uint64_t offset() const { return window_.offset(); }
-  /// Of a classic pcap file; null for pcapng.
+  /// The format of a classic pcap file; null for pcapng.
   const PcapFormat* pcap_format() const { return std::get_if<PcapFormat>(&format_); }
 
  private:

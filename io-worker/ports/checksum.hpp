@@ -22,9 +22,9 @@ inline void complete_checksum(std::span<std::byte> frame, std::size_t start,
   wire_bytes::put16(frame, start + field, value);
 }
 
-/// The same where nothing says that it is needed: a TCP or UDP packet over IP, whole and no
-/// fragment, whose field holds exactly the sum of its pseudo header. One that came so by chance
-/// gets the checksum that it had.
+/// The same for a packet without a sign that it is needed: TCP or UDP over IP, whole and no
+/// fragment, whose field holds exactly the sum of its pseudo header. A packet whose right checksum
+/// happens to equal that sum keeps it.
 void complete_bare_checksum(std::span<std::byte> frame) noexcept;
 
 }  // namespace millrace

@@ -10,8 +10,8 @@
 
 namespace millrace {
 
-/// What the kernel's ethtool interface says of one network interface. Start-up only; a device that
-/// knows nothing of a question answers with nothing.
+/// What the kernel's ethtool interface says of one network interface. Start-up only. A device that
+/// does not know a question gives an empty answer.
 class Ethtool {
  public:
   explicit Ethtool(const std::string& interface);

@@ -36,11 +36,11 @@ class FileWindow {
   std::uint64_t offset() const { return offset_; }
   /// Nothing is left: the file ended exactly at offset().
   bool at_end() noexcept { return need(1) == nullptr; }
-  /// Why need() gave null. `inside`: of a record, so that the end of the file cuts it off.
+  /// Why need() gave null. `inside`: the reader was inside a record, which the file's end cuts off.
   CaptureStatus why_ended(bool inside) noexcept;
   /// The errno of a read that failed; 0: none has.
   int error() const { return error_; }
-  /// Goes back to a place that offset() has told. False, and all is as it was: a pipe.
+  /// Goes back to a place that offset() has told. A pipe cannot: then false, and nothing changes.
   bool seek(std::uint64_t offset) noexcept;
 
  private:

@@ -16,12 +16,13 @@ namespace millrace {
 /// the kernel left to hardware.
 class FrameReader {
  public:
-  /// `frame`: filled by the kernel, and not its own again until the last packet was read. `room`:
-  /// bytes of the longest packet that is not oversize. The same frame gives the same packets.
+  /// `frame`: filled by the kernel, and not given back to it until the last packet was read.
+  /// `room`: bytes of the longest packet that is not oversize. The same frame gives the same
+  /// packets.
   void begin(const tpacket2_hdr& frame, std::uint32_t room) noexcept;
   /// Packets that are not read yet.
   std::uint32_t left() const noexcept { return left_; }
-  /// Copies the next one into the buffer. Ordinal is the caller's. Only while one is left.
+  /// Copies the next packet into the buffer; the caller sets the ordinal. Only while one is left.
   void next(BufferArea area, std::uint32_t buffer, RxPacket& out) noexcept;
 
  private:

@@ -21,13 +21,12 @@
 #include "io-worker/ports/rtnetlink.hpp"
 #include "io-worker/ports/taken.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/base/nearest.hpp"
 #include "shared/base/run_words.hpp"
 
 namespace millrace {
 namespace {
-
-constexpr std::uint32_t kMtuMax = 9000;  // of a port
 
 std::string held_down_path(const std::string& run_dir, const std::string& interface) {
   return taken_path(run_dir) + ".down." + interface;
@@ -70,8 +69,8 @@ std::string kernel_address(const std::string& interface) {
   return "";
 }
 
-/// The kernel's stack loses what is cut off below it: of bridges, bonds, VLAN and macvlan over the
-/// interface too.
+/// Addresses that the kernel's stack would lose when the interface is cut off from it; also those
+/// of bridges, bonds, VLAN and macvlan over the interface.
 std::optional<AddressTrouble> trouble_of(const PlanPort& port, const Link& link) {
   const std::string called = "interface '" + link.name + "' ";
   const std::string host = port.device == "afpacket" ? ", or host: true at port '" + port.name +
@@ -120,7 +119,7 @@ Link check_link(const PlanPort& port, const InterfaceWish& wish) {
   return *link;
 }
 
-/// Another topology's, or left by a killed one: that is mended here.
+/// Refuses an interface of another topology that runs; mends one that a killed topology left.
 void check_owner(const Link& link, const std::string& interface, const std::string& run_dir,
                  const InUse& in_use) {
   if (!link.alias.starts_with(kTakenAlias)) return;
@@ -146,8 +145,8 @@ Error not_allowed(const std::string& interface, const std::string& what, int err
                " " + path.substr(0, path.rfind('/') + 1) + "millrace-io-worker");
 }
 
-/// The alias was the first change and is the last one undone: without it nothing was changed. By
-/// its index: it may have got another name since.
+/// Undoes the changes, the alias last: it was the first change, so without it nothing was changed.
+/// Finds the interface by its index, as it may have got another name since.
 void give_back(const TakenInterface& taken) {
   const auto link = find_taken(taken);
   if (!link) return;
@@ -170,7 +169,7 @@ std::string cut_off(const TakenInterface& taken) {
   return "; the kernel's own stack sees its packets too (no cls_bpf in this kernel)";
 }
 
-/// Switches off what can be. Returns a remark about what cannot, or nothing.
+/// Switches off the unwanted offloads. Returns a remark about those that stay on, or nothing.
 std::string switch_off(const TakenInterface& taken, const InterfaceWish& wish) {
   const Ethtool ethtool(taken.interface);
   ethtool.set_features(taken.offloads, false);
@@ -181,7 +180,7 @@ std::string switch_off(const TakenInterface& taken, const InterfaceWish& wish) {
   return left.empty() ? "" : "; stay on and are made good:" + left;
 }
 
-/// Each receive queue has to be one of the port's.
+/// Sets as many receive queues as the port has: a packet in any other would not be seen.
 void set_queues(const TakenInterface& taken, std::uint32_t wanted) {
   if (taken.rx_queues == 0) return;
   const int error = Ethtool(taken.interface).set_rx_queues(wanted);
@@ -230,7 +229,7 @@ std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
 std::string retake_interface(const PlanPort& port, const InterfaceWish& wish,
                              const std::string& run_dir, const InUse& in_use) {
   const auto link = find_link(wish.interface);
-  // It was away in another namespace and has kept what it was called.
+  // The interface was in another namespace and has kept its alias.
   if (link && link->alias == std::string(kTakenAlias) + run_dir) set_alias(link->index, "");
   return take_interface(port, wish, run_dir, in_use);
 }
@@ -239,7 +238,7 @@ bool hold_down(const std::string& run_dir, const std::string& interface, bool do
   const std::string path = held_down_path(run_dir, interface);
   const auto link = find_link(name_now(run_dir, interface));
   if (!link) return false;
-  if (down) std::ofstream(path).put('\n');  // first: it is undone whenever we die
+  if (down) std::ofstream(path).put('\n');  // first: a crash behind this line is undone
   const bool done = set_up(link->index, !down) == 0;
   if (down != done) ::unlink(path.c_str());
   return done;
@@ -259,7 +258,7 @@ void give_back_interfaces(const std::string& run_dir) noexcept {
       give_back(taken);
     }
   } catch (const std::exception&) {
-    return;  // no right to: the record stays for a user that has it
+    return;  // without the right to do so: the record stays for a user that has it
   }
   ::unlink(taken_path(run_dir).c_str());
 }

@@ -14,9 +14,10 @@
 /// topology before its workers start, and is the one that gives back: after a clean stop, and after
 /// a crash before the next start or by `down`. Workers only open sockets.
 ///
-/// What was there is kept in `<run dir>/interfaces` (taken.hpp), written before anything is
-/// changed. Its alias says what has it, to people and to other topologies. One that gets
-/// another name while it is taken stays the port's, and is given back under that name.
+/// The state before is kept in `<run dir>/interfaces` (taken.hpp), written before anything is
+/// changed. The interface's alias says which topology has it, for people and for other topologies.
+/// An interface that is renamed while it is taken stays the port's, and is given back under its new
+/// name.
 
 namespace millrace {
 
@@ -28,8 +29,8 @@ struct InterfaceWish {
   bool super_frames = false;    ///< it gets some to send: what the device does with them stays on
 };
 
-/// The feature is on, and makes a frame on the port another than the one on the wire. With
-/// `super_frames` those that work on what is sent (tx-...) are wanted.
+/// True when the feature is on and makes a frame on the port differ from the one on the wire. With
+/// `super_frames` the features for sending (tx-...) are wanted.
 bool is_unwanted(const Ethtool::Feature& feature, const InterfaceWish& wish);
 
 /// True when something of the topology that runs in `run_dir` lives.
@@ -45,18 +46,18 @@ std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
 std::string retake_interface(const PlanPort& port, const InterfaceWish& wish,
                              const std::string& run_dir, const InUse& in_use);
 
-/// Sets an interface that was taken down, or up again. What is down goes up when it is given back.
-/// False: the kernel refused.
+/// Sets a taken interface down, or up again. An interface that is down goes up when it is given
+/// back. False: the kernel refused.
 bool hold_down(const std::string& run_dir, const std::string& interface, bool down) noexcept;
 /// It is held down, by this supervisor or by one before it.
 bool is_held_down(const std::string& run_dir, const std::string& interface) noexcept;
 
-/// Gives back what the topology of this run directory took in this network namespace, and forgets
-/// it. What has gone meanwhile needs nothing.
+/// Gives back the interfaces that the topology of this run directory took in this network
+/// namespace, and removes their record. An interface that has gone meanwhile needs nothing.
 void give_back_interfaces(const std::string& run_dir) noexcept;
 
-/// What is lost between an interface and its port whose MTU is another one, and the change that
-/// mends it; empty: nothing, they are equal.
+/// Which packets are lost between an interface and its port when their MTUs differ, and the change
+/// that mends it; empty: they are equal.
 std::string mtu_warning(const std::string& port, std::uint32_t port_mtu,
                         const std::string& interface, std::uint32_t interface_mtu);
 

@@ -16,8 +16,8 @@
 
 namespace millrace {
 
-/// Sockets in the run directory at which the two lend. A process that leaves a file asks them in
-/// this order: a standby that is not there yet takes over what the hub has.
+/// Sockets in the run directory at which hub and standby lend files. A process that leaves a file
+/// asks them in this order: a standby that is not there yet takes over the files of the hub.
 inline constexpr const char* kHubFiles = "/files.hub";
 inline constexpr const char* kStandbyFiles = "/files.standby";
 
@@ -26,16 +26,17 @@ inline constexpr const char* kSegmentLoan = "=segment";
 
 /// Name under which the file of a port's receive queue is kept.
 std::string kept_file_name(const PlanPort& port, std::uint32_t queue);
-/// Empty: neither has it.
+/// Borrows the file of that name. Empty: neither has it.
 UniqueFd borrow_kept(const std::string& run_dir, const std::string& name,
                      std::chrono::milliseconds limit = kLenderAnswers) noexcept;
-/// In the place of what they kept under that name. False: not both have it now.
+/// Leaves the file in the place of the one that they kept under that name. False: not both have it
+/// now.
 bool leave_kept(const std::string& run_dir, const std::string& name, const UniqueFd& file,
                 std::chrono::milliseconds limit = kLenderAnswers) noexcept;
-/// With each that keeps nothing under that name: one of them may have been away.
+/// Leaves the file with each that keeps none under that name: one of them may have been away.
 void leave_kept_if_none(const std::string& run_dir, const std::string& name, const UniqueFd& file,
                         std::chrono::milliseconds limit = kLenderAnswers) noexcept;
-/// No process will want it any more.
+/// Makes both close the file: no process will want it any more.
 void discard_kept(const std::string& run_dir, const std::string& name) noexcept;
 
 }  // namespace millrace

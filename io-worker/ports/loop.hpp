@@ -4,8 +4,8 @@
 
 #include "io-worker/ports/port.hpp"
 
-/// Device `loop`: what is sent comes in again. Settings: README.md. Its queues lie in the segment:
-/// io-worker/loop/.
+/// Device `loop`: packets that it sends come in again. Settings: README.md. Its queues lie in the
+/// segment: io-worker/loop/.
 
 namespace millrace {
 

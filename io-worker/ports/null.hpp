@@ -7,7 +7,7 @@
 
 #include "io-worker/ports/port.hpp"
 
-/// Device `null`: receives nothing, swallows what is sent. Settings: README.md.
+/// Device `null`: receives nothing, and discards the packets that it sends. Settings: README.md.
 
 namespace millrace {
 

@@ -41,7 +41,7 @@ class PacketMaker {
   /// `destination`: MAC of the port that receives.
   PacketMaker(const GenerateSettings& settings, MacAddress destination, std::uint32_t stream);
 
-  /// Goes on at `ordinal`.
+  /// Makes the next packet number `ordinal`.
   void seek(std::uint64_t ordinal) noexcept;
   /// Writes the next packet at `to`, which has room for the largest size, and returns its length.
   /// `time_ns` goes into numbered packets.

@@ -48,7 +48,7 @@ std::uint32_t status_of(tpacket2_hdr& frame) noexcept {
 
 }  // namespace
 
-/// In the room that PACKET_RESERVE keeps: the kernel writes nothing here.
+/// Lies in the room that PACKET_RESERVE keeps: the kernel writes nothing here.
 struct PacketRing::Note {
   std::uint64_t number;   ///< of the frame's packet in the ring, plus 1; 0: never read
   std::uint64_t ordinal;  ///< of it in the stream
@@ -99,7 +99,8 @@ bool PacketRing::is_taken(std::uint32_t index) const noexcept {
   return (status_of(at) & TP_STATUS_USER) != 0 && at.tp_padding[0] != 0;
 }
 
-/// Sets next_ and number_ to what no reader has taken, and withdraws the note of one that began to.
+/// Sets next_ and number_ to the first frame that no reader has taken, and withdraws the note of a
+/// reader that began to take it.
 void PacketRing::find_last(std::uint64_t first_wanted) noexcept {
   std::uint32_t last = 0;
   for (std::uint32_t i = 1; i < shape_.frame_count; ++i) {

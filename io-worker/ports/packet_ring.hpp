@@ -9,16 +9,16 @@
 #include <optional>
 
 /// Frames that the kernel fills for a packet socket (packet(7), PACKET_RX_RING, TPACKET_V2), read
-/// by one process after another. The ring says by itself where to go on: behind the kernel's
-/// headers each frame has room of ours (PACKET_RESERVE), where a reader notes its number in the
-/// ring, and its ordinal in its stream, before it hands it on; it goes back to the kernel when its
-/// packet is in a sealed batch, not before. So a reader may be killed between any two stores, and
-/// the next one of the stream reads what the dead one had not sealed. One of another stream comes
-/// after leave().
+/// by one process after another. The ring itself says where to go on: each frame has room of ours
+/// behind the kernel's headers (PACKET_RESERVE). There a reader notes the frame's number in the
+/// ring, and its ordinal in the stream, before it hands the packet on. The frame goes back to the
+/// kernel only when its packet is in a sealed batch. So a reader may be killed between any two
+/// stores, and the stream's next reader reads the packets that were not sealed. A reader of another
+/// stream comes after leave().
 
 namespace millrace {
 
-/// Of the memory: blocks, which frames do not cross.
+/// How the memory is divided: into blocks, which frames do not cross.
 struct PacketRingShape {
   std::uint32_t frame_bytes, frames_per_block, frame_count;
 
@@ -45,21 +45,21 @@ class PacketRing {
   bool is_of_this_shape() const noexcept;
 
   /// Finds where the stream's readers before have been: they had sealed all packets with ordinals
-  /// below `first_wanted`. Packets from there on come again. Before anything else.
+  /// below `first_wanted`. Packets from there on come again. Called before anything else.
   void resume(std::uint64_t first_wanted) noexcept;
   /// The frame to be read next; null: the kernel has filled no other.
   const tpacket2_hdr* next() const noexcept;
-  /// Ordinal that the packet in next() was read with, where it comes again: it has to have it
-  /// again.
+  /// The ordinal with which the packet in next() was read before: it must get the same again.
+  /// Nothing: the packet is new.
   std::optional<std::uint64_t> ordinal_again() const noexcept;
-  /// Reads on behind next(). Ordinals ascend.
+  /// Takes the frame in next() and steps on. Ordinals ascend.
   void take(std::uint64_t ordinal) noexcept;
-  /// Packets with smaller ordinals are sealed: their frames are the kernel's.
+  /// Packets with smaller ordinals are sealed: gives their frames back to the kernel.
   void release_below(std::uint64_t ordinal) noexcept;
-  /// The stream has done with all that it has taken. False while a frame is not the kernel's again.
+  /// Ends the reading by this stream. False while a frame that it took is not given back.
   bool leave() noexcept;
 
-  /// Nothing waits, and nothing is taken: all frames are the kernel's.
+  /// True when no frame waits and none is taken: all frames are the kernel's.
   bool is_empty() const noexcept { return taken_ == 0 && next() == nullptr; }
   /// Above all ordinals that resume() found to be the stream's.
   std::uint64_t ordinals_end() const noexcept { return ordinals_end_; }

@@ -8,7 +8,7 @@
 
 #include "io-worker/ports/port.hpp"
 
-/// Device `pcap`: packets from a capture file, packets into one. Settings: README.md.
+/// Device `pcap`: reads packets from a capture file, writes packets to one. Settings: README.md.
 
 namespace millrace {
 
@@ -30,8 +30,8 @@ std::unique_ptr<RxQueue> open_pcap_rx(const PlanPort& port, std::uint32_t queue,
                                       const BufferSource& pool, bool restarted);
 
 /// Writes pcap with nanoseconds. All packets of a send() are with the kernel when it returns, so a
-/// kill loses none that were counted. Restarted: a partial last record is cut off, then appended
-/// to; takes time in proportion to the file.
+/// kill loses none that were counted. A restarted process cuts off a partial last record and
+/// appends to the file; that takes time in proportion to the file.
 std::unique_ptr<TxQueue> open_pcap_tx(const PlanPort& port, std::uint32_t queue, bool restarted);
 
 }  // namespace millrace

@@ -140,7 +140,7 @@ void PcapTxQueue::add(std::size_t place, const Record& record, std::uint64_t now
   record_bytes_[place] = kPcapRecordHeaderBytes + record.bytes.size();
 }
 
-/// Those at places 0..count - 1.
+/// Writes the records at places 0..count - 1.
 std::uint32_t PcapTxQueue::write_records(std::size_t count) noexcept {
   std::uint64_t written = write_all(std::span(pieces_).first(2 * count));
   std::uint32_t whole = 0;

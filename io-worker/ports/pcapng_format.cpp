@@ -107,7 +107,7 @@ CaptureStatus PcapngReader::next_block(FileWindow& window, Block& block) noexcep
   return CaptureStatus::kRecord;
 }
 
-// A packet cannot be so long, so the block is of a kind that is not read here.
+// For a block longer than any packet: it is of a kind that is not read here.
 CaptureStatus PcapngReader::skip_block(FileWindow& window, Block& block) noexcept {
   if (!window.skip(block.bytes - 4)) return window.why_ended(true);
   const std::byte* end = window.need(4);
@@ -162,7 +162,7 @@ void PcapngReader::read_interface_options(const Block& block, Interface& interfa
   }
 }
 
-/// Whose packet it is; null: of none, or the block is too short for one.
+/// The interface of the block's packet; null: unknown, or the block is too short for a packet.
 const PcapngReader::Interface* PcapngReader::interface_of(const Block& block) const noexcept {
   std::uint32_t number = 0;
   if (block.type != kSimplePacket) {

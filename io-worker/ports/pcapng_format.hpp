@@ -25,16 +25,16 @@ class PcapngReader {
   PcapngReader() { interfaces_.reserve(kPcapngInterfaceCountMax); }
 
   /// Reads on to the first packet, so that the interfaces before it are known. kRecord: there is an
-  /// interface, if not a packet; else why there is none (kEnd: the file describes none).
+  /// interface, perhaps without a packet; else why there is none (kEnd: the file describes none).
   CaptureStatus open(FileWindow& window) noexcept;
   /// An interface of the present section is Ethernet.
   bool has_ethernet() const noexcept;
-  /// The next packet of an Ethernet interface. One from an interface that is not described is
+  /// The next packet of an Ethernet interface. A packet of an interface that is not described is
   /// corrupt.
   CaptureStatus next(FileWindow& window, CaptureRecord& record) noexcept;
   /// Packets of other link types that next() has stepped over.
   std::uint64_t skipped() const noexcept { return skipped_; }
-  /// Of the first of those; of the first interface while there is none.
+  /// The link type of the first of those packets; of the first interface while there is none.
   std::uint32_t other_link_type() const noexcept {
     return skipped_ != 0 || interfaces_.empty() ? skipped_link_type_ : interfaces_[0].link_type;
   }

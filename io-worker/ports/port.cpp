@@ -28,7 +28,7 @@ namespace {
 std::unique_ptr<RxQueue> open_lent_rx(const PlanPort& port, std::uint32_t queue, ShareSet,
                                       const BufferSource& pool, const std::string& run_dir) {
   UniqueFd file = borrow_tap(port, queue, run_dir);
-  // Its drops are counted for all queues together: by the first.
+  // The kernel counts drops of the interface as a whole: queue 0 reports them.
   const std::uint32_t index = queue == 0 ? tap_index(file) : 0;
   return open_tap_rx(port, std::move(file), index, pool);
 }
@@ -41,7 +41,7 @@ std::unique_ptr<TxQueue> open_lent_tx(const PlanPort& port, const std::string& r
   return open_tap_tx(port, std::move(files));
 }
 
-/// Of a VLAN: the queues are those of its link.
+/// A VLAN has no queues of its own: they are those of its link.
 void check_vlan(const PlanPort& port) { PortSettings{port}; }
 PortQueues vlan_queues(const PlanPort& port) {
   check_vlan(port);
@@ -59,8 +59,8 @@ struct Device {
   InterfaceWish (*interface)(const PlanPort&) = nullptr;  ///< of the kernel's that it takes
   /// What else the supervisor does before the start.
   std::string (*prepare)(const PlanPort&, const std::string&, const InUse&) = nullptr;
-  /// Of queues of which the run directory knows more: files that hub and standby keep, the present
-  /// name of an interface.
+  /// For devices whose queues need the run directory: for files that hub and standby keep, and for
+  /// the present name of an interface.
   std::unique_ptr<RxQueue> (*open_by_rx)(const PlanPort&, std::uint32_t queue, ShareSet,
                                          const BufferSource&, const std::string& run_dir) = nullptr;
   std::unique_ptr<TxQueue> (*open_by_tx)(const PlanPort&, const std::string& run_dir) = nullptr;

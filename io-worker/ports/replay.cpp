@@ -32,7 +32,7 @@ struct Capture {
 
 bool is_for_queue(std::span<const std::byte> frame, std::uint32_t queue, std::uint32_t queues) {
   if (queues == 1) return true;
-  // Other bits than those that choose the lane.
+  // Not the bits that choose the lane.
   const std::uint64_t spread = flow_hash(frame, parse_headers(frame)) * 0x9e3779b97f4a7c15ull;
   return (spread >> 32) * queues >> 32 == queue;
 }
@@ -49,7 +49,7 @@ void store_packet(Capture& capture, const CaptureRecord& record, std::uint32_t r
   describe_received(packet.described, 0, record.bytes.size(), record.wire_length, room);
 }
 
-/// Packets for the queue from the reader's present one on, which was the first without a buffer.
+/// Counts the packets for this queue from the reader's present one on, the first without a buffer.
 std::uint64_t count_rest(CaptureReader& reader, const ReplaySettings& settings,
                          std::uint32_t queue) {
   std::uint64_t count = 1;
@@ -100,7 +100,7 @@ class ReplayRxQueue final : public RxQueue {
     const BufferArea area = pool.area();
     std::uint32_t given = 0;
     while (given < able) {
-      // As long as neither the buffers nor the capture begin anew.
+      // Up to where either the buffers or the capture begin again.
       const std::uint64_t straight = std::min(laid_count_ - place_, packet_count_ - packet_);
       const auto run = static_cast<std::uint32_t>(std::min<std::uint64_t>(able - given, straight));
       const std::uint32_t buffer = pool.first() + static_cast<std::uint32_t>(place_);
@@ -141,7 +141,7 @@ class ReplayRxQueue final : public RxQueue {
     const bool whole = first_pass_ > 0 || copy_;
     const StoredPacket* packet = capture_.packets.data() + packet_;
     const std::byte* const store = capture_.store.data();
-    Schedule schedule = schedule_;  // a copy of our own stays in registers
+    Schedule schedule = schedule_;  // a local copy stays in registers
     for (RxPacket& handed : out) {
       fetch_ahead(area, buffer);
       const Schedule::Next next = schedule.next();

@@ -11,13 +11,13 @@
 #include "io-worker/ports/port.hpp"
 #include "shared/config/known.hpp"
 
-/// Device `replay`: a capture that lies in the pool's buffers and is handed out again and again.
+/// Device `replay`: lays a capture into the pool's buffers and hands it out again and again.
 /// Settings: README.md.
 
 namespace millrace {
 
-/// Bytes at a packet's start that are as in the capture whenever it is handed out; all of them
-/// with `copy: true`.
+/// Bytes at a packet's start that are restored each time it is handed out; with `copy: true` all
+/// bytes are.
 inline constexpr std::uint32_t kReplayRestoredBytes = kHeaderRewriteBytes;
 
 struct ReplaySettings {
@@ -36,8 +36,8 @@ ReplaySettings replay_settings(const PlanPort& port);
 void check_replay(const PlanPort& port);
 PortQueues replay_queues(const PlanPort& port);
 
-/// With several queues each has the flows whose hash falls to it, as a network card would spread
-/// them. Throws Error when the capture has more packets for this queue than the pool has buffers.
+/// With several queues, each has the flows whose hash selects it, as on a network card. Throws
+/// Error when the capture has more packets for this queue than the pool has buffers.
 ///
 /// Packet `ordinal` always lies in buffer first + ordinal mod (whole copies that fit the pool): the
 /// mapping needs no memory of an earlier life. All bytes of a buffer are written when it is handed

@@ -30,7 +30,7 @@ void set(const UniqueFd& socket, int option, const Value& value, const char* wha
   }
 }
 
-/// Instead of the one that it has, which no process may have mapped.
+/// Gives the socket a ring, in place of the one that it has, which no process may have mapped.
 void make_ring(const UniqueFd& socket, const PacketRingShape& shape) {
   set(socket, PACKET_RX_RING, tpacket_req{}, "give up a receive ring");
   const tpacket_req request{shape.block_bytes(), shape.blocks(), shape.frame_bytes,
@@ -45,7 +45,7 @@ RingMemory map_new_ring(const UniqueFd& socket, const PacketRingShape& shape) {
   return memory;
 }
 
-/// In place of the one that it has.
+/// Gives the socket a filter, in place of the one that it has.
 void filter(const UniqueFd& socket, std::span<sock_filter> words) {
   const sock_fprog program{static_cast<unsigned short>(words.size()), words.data()};
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
@@ -58,8 +58,9 @@ void close_to_packets(const UniqueFd& socket) {
   filter(socket, nothing);
 }
 
-/// But not to what this host sends: PACKET_IGNORE_OUTGOING is an option of a socket, and members of
-/// a fanout group receive by the group's hook into the interface, which ignores nothing.
+/// Sets a filter that takes all packets but those that this host sends. PACKET_IGNORE_OUTGOING
+/// would not do: it is an option of a socket, and members of a fanout group receive by the group's
+/// hook into the interface, which ignores nothing.
 void open_to_packets(const UniqueFd& socket) {
   std::array<sock_filter, 4> received = {{
       {BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE)},
@@ -70,7 +71,7 @@ void open_to_packets(const UniqueFd& socket) {
   filter(socket, received);
 }
 
-/// One whose interface has gone is bound to none.
+/// A socket whose interface has gone is bound to none.
 bool is_bound_to(const UniqueFd& socket, std::uint32_t interface_index) noexcept {
   sockaddr_ll address{};
   socklen_t bytes = sizeof address;
@@ -78,7 +79,8 @@ bool is_bound_to(const UniqueFd& socket, std::uint32_t interface_index) noexcept
          address.sll_ifindex > 0 && address.sll_ifindex == static_cast<int>(interface_index);
 }
 
-/// While it is bound and takes no part yet, a socket would get the others' packets too.
+/// Joins the fanout group. A socket that is bound and not in the group would also get the packets
+/// of the group's other members.
 void join(const UniqueFd& socket, const AfpacketSettings& settings) {
   receive_all(socket, settings.interface);
   bind_packet_socket(socket, settings.interface, ETH_P_ALL);
@@ -150,7 +152,7 @@ void RingShare::read_statistics(std::uint64_t now_tsc, bool took) noexcept {
   missed_ += statistics.tp_drops;
   const bool was_empty = std::exchange(empty_, ring_.is_empty());
   const bool had = std::exchange(took_, false);
-  // All frames were the kernel's all the time.
+  // The kernel had all frames all the time.
   const bool only_drops =
       statistics.tp_packets != 0 && statistics.tp_packets == statistics.tp_drops;
   if (only_drops && was_empty && empty_ && !had) renew_ring();

@@ -37,12 +37,12 @@ class RingShare {
  public:
   /// Takes part in the sharing, and receives nothing before admit(). Throws Error.
   static RingShare make(const AfpacketSettings& settings, const PacketRingShape& shape);
-  /// Of a socket that was kept; none when it is not of the interface of this index, or the ring has
-  /// another shape.
+  /// Goes on with a socket that was kept. Nothing when it is not of the interface of this index, or
+  /// its ring has another shape.
   static std::optional<RingShare> adopt(UniqueFd socket, std::uint32_t interface_index,
                                         const PacketRingShape& shape) noexcept;
 
-  /// From now on it receives.
+  /// Lets packets in.
   void admit() const;
   /// To be called now and then: system calls, once in some 20 ms.
   void read_statistics(std::uint64_t now_tsc, bool took) noexcept;
@@ -50,9 +50,9 @@ class RingShare {
   const UniqueFd& socket() const noexcept { return socket_; }
   PacketRing& ring() noexcept { return ring_; }
   const PacketRing& ring() const noexcept { return ring_; }
-  /// It goes on where a life before was.
+  /// True when it goes on with a socket that was kept.
   bool kept() const noexcept { return kept_; }
-  /// Since it was made here, or adopted.
+  /// Packets missed since it was made here, or adopted.
   std::uint64_t missed() const noexcept { return missed_; }
   std::uint64_t errors() const noexcept { return errors_; }
 

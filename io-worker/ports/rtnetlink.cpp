@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint32_t kClsact = TC_H_CLSACT & 0xffff0000u;
 constexpr std::uint32_t kIngressHook = kClsact | TC_H_MIN_INGRESS;
-constexpr std::uint32_t kCutPriority = 0x4d52;  // "MR": found again by it
+constexpr std::uint32_t kCutPriority = 0x4d52;  // "MR": the filter is found again by it
 constexpr std::uint32_t kCutHandle = 1;
 
 /// One message under construction, then its answer.
@@ -52,7 +52,7 @@ class Message {
     header().nlmsg_len = static_cast<std::uint32_t>(at + RTA_ALIGN(attribute->rta_len));
     return at;
   }
-  /// Everything since is inside it.
+  /// Ends an attribute that encloses all attributes added since.
   void close(std::size_t at) noexcept {
     reinterpret_cast<rtattr*>(buffer_.data() + at)->rta_len =
         static_cast<unsigned short>(header().nlmsg_len - at);
@@ -92,7 +92,8 @@ tcmsg cut_of(std::uint32_t index) noexcept {
   return body;
 }
 
-/// The other end of a cable is no interface over this one, though the kernel tells it as such.
+/// The other end of a virtual cable: the kernel reports it as an interface over this one, and it is
+/// none.
 bool is_cable(const rtattr* info) {
   auto bytes = static_cast<std::uint32_t>(RTA_PAYLOAD(info));
   for (const auto* at = static_cast<const rtattr*>(RTA_DATA(info)); RTA_OK(at, bytes);
@@ -151,7 +152,7 @@ std::vector<Link> links_over(const Link& link) {
   }
   if (names != nullptr) ::if_freenameindex(names);
   std::vector<Link> over = {link};
-  for (std::size_t i = 0; i < over.size(); ++i) {  // grows: what is over one of these counts too
+  for (std::size_t i = 0; i < over.size(); ++i) {  // grows: interfaces over these count too
     const Link below = over[i];
     for (const Link& one : all) {
       const bool on_it = one.index == below.master || one.lower == below.index;

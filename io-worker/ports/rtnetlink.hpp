@@ -11,7 +11,8 @@
 #include "shared/base/mac.hpp"
 #include "shared/base/unique_fd.hpp"
 
-/// The few things that a port wants of rtnetlink. Start-up only; orders return errno, or 0.
+/// The parts of rtnetlink that ports need. Start-up only; functions that change something return
+/// errno, or 0.
 
 namespace millrace {
 
@@ -26,20 +27,21 @@ struct Link {
   std::string alias;         ///< a line of text for people (`ip link` shows it), at most 255 bytes
 };
 
-/// Readable when an interface of this network namespace has changed, come or gone; what is in it is
-/// of no interest. Does not block. Invalid when there is none to be had.
+/// A socket that is readable when an interface of this network namespace has changed, come or gone;
+/// its messages carry nothing that a caller needs. Does not block. Invalid when the kernel gives
+/// none.
 UniqueFd link_changes() noexcept;
 /// The same when a route has changed, or an interface.
 UniqueFd route_changes() noexcept;
 /// Tells of neighbours that change (RTM_NEWNEIGH, RTM_DELNEIGH) and of interfaces.
 UniqueFd neighbour_changes() noexcept;
 
-/// Nothing when this network namespace has no interface of the name.
+/// The interface of that name; nothing when this network namespace has none.
 std::optional<Link> find_link(const std::string& interface);
-/// The same by its index, which it keeps whatever it is called.
+/// The same by its index, which stays when the name changes.
 std::optional<Link> find_link(std::uint32_t index);
-/// Interfaces over this one by which the kernel's stack receives what it receives: the bridge, bond
-/// or other master that it is part of, VLAN, macvlan and their like upon it, and what is over
+/// Interfaces over this one by which the kernel's stack receives its packets: the bridge, bond or
+/// other master that it is part of, VLAN, macvlan and the like on it, and all interfaces over
 /// these. Those in other network namespaces are not seen.
 std::vector<Link> links_over(const Link& link);
 
@@ -57,7 +59,7 @@ struct LinkSettings {
 };
 /// Sets all of it and brings the interface up.
 int bring_up(std::uint32_t index, const LinkSettings& settings) noexcept;
-/// Of the interface: it is gone then, for its users too.
+/// Removes the interface, also for its users.
 int remove_link(std::uint32_t index) noexcept;
 
 /// An address of the kernel with its prefix.
@@ -66,7 +68,7 @@ struct InterfaceAddress {
   std::array<std::uint8_t, 16> bytes{};
   std::uint8_t prefix_bits = 0;
 };
-/// "10.1.0.1/24", "2001:db8::1/64"; nothing when the text is no such thing.
+/// Parses "10.1.0.1/24" or "2001:db8::1/64"; nothing for any other text.
 std::optional<InterfaceAddress> parse_address(const std::string& text);
 int add_address(std::uint32_t index, const InterfaceAddress& address) noexcept;
 

@@ -34,7 +34,7 @@ std::uint32_t SegmentRun::find(std::span<const TxPacket> packets) noexcept {
   count_ = bytes_ = 0;
   if (packets.size() < 2) return static_cast<std::uint32_t>(packets.size());
   const std::span<const std::byte> first = packets[0].bytes;
-  // What is cheap to see of most packets comes first.
+  // The cheap checks, which most packets fail, come first.
   if (packets[1].bytes.size() > first.size() || !begin(first)) return 1;
   std::span<const std::byte> last = first;
   for (const TxPacket& packet : packets) {
@@ -68,7 +68,7 @@ bool SegmentRun::begin(std::span<const std::byte> first) noexcept {
   return true;
 }
 
-/// Its head is that of the first packet, with the fields of its own that it should have.
+/// Whether the packet's head equals that of the first, but for the fields that should differ.
 bool SegmentRun::follows(std::span<const std::byte> packet) const noexcept {
   if (packet.size() <= head_bytes_ || packet.size() > head_bytes_ + payload_bytes_) return false;
   if (u32(packet, transport_ + kSequence) != u32(head_, transport_ + kSequence) + bytes_) {
@@ -104,7 +104,7 @@ bool SegmentRun::is_right(std::span<const std::byte> packet) const noexcept {
   return internet_checksum(segment, ip_pseudo_sum(packet.subspan(kIp), kTcp, segment.size())) == 0;
 }
 
-/// Makes the first packet's head that of all.
+/// Makes the first packet's head the head of the super-frame.
 void SegmentRun::finish(std::span<const std::byte> last) noexcept {
   head_[transport_ + kFlags] |= last[transport_ + kFlags] & kPush;
   const std::size_t ip_bytes = head_bytes_ - kIp + bytes_;

@@ -49,7 +49,7 @@ SuperFrameIs SuperFrame::begin(std::span<const std::byte> frame, std::span<const
   return SuperFrameIs::kGood;
 }
 
-/// Sets what is known of the headers, offsets without the tag.
+/// Sets the offsets of the headers, without the VLAN tag.
 SuperFrameIs SuperFrame::check(std::span<const std::byte> frame, const Offload& offload) noexcept {
   const PacketHeaders headers = parse_headers(frame.first(std::min(frame.size(), kHeadBytesMax)));
   if (offload.segment_bytes == 0) return SuperFrameIs::kMalformed;

@@ -15,7 +15,7 @@
 namespace millrace {
 namespace {
 
-/// The last one for the name: it may have gone and been taken again.
+/// The last record for the name: the interface may have gone and been taken again.
 std::optional<TakenInterface> last_taken(const std::string& run_dir, const std::string& interface) {
   std::optional<TakenInterface> last;
   for (TakenInterface& taken : read_taken(run_dir)) {

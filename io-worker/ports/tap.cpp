@@ -21,8 +21,8 @@ std::string interface_name(const PortSettings& settings) {
   return name;
 }
 
-/// By default that of the port with another first byte: the same in each run, for the tables of
-/// the senders to it.
+/// By default the port's address with another first byte: the same in each run, so that neighbour
+/// tables of the senders stay right.
 MacAddress host_mac(const PortSettings& settings, const PlanPort& port) {
   MacAddress mac{};
   const std::string text = settings.has("host_mac") ? settings.text("host_mac") : port.mac;

@@ -30,7 +30,7 @@ UniqueFd open_tun() {
   throw Error(std::string("open /dev/net/tun: ") + std::strerror(errno) + "; mend: " + mend);
 }
 
-/// There is an interface of this name.
+/// Throws Error: there is an interface of this name.
 [[noreturn]] void refuse_taken(const std::string& interface, const std::string& owner,
                                const std::string& run_dir) {
   if (owner == run_dir) {
@@ -68,8 +68,8 @@ UniqueFd open_queue(const TapSettings& settings, const std::string& run_dir, boo
   return file;
 }
 
-/// What the host's stack may leave to the port: checksums, and the cutting of TCP and, since Linux
-/// 6.2, of UDP.
+/// Lets the host's stack leave to the port: checksums, and the cutting of TCP and, since Linux 6.2,
+/// of UDP.
 void take_super_frames(const UniqueFd& queue) {
   constexpr int kHeaderBytes = sizeof(Offload);
   if (::ioctl(queue.get(), TUNSETVNETHDRSZ, &kHeaderBytes) != 0) {

@@ -42,7 +42,7 @@ class TapRxQueue final : public RxQueue {
     read_statistics();
     return count;
   }
-  /// What comes is new, whatever some lane of the life before had been promised.
+  /// The device does not repeat packets: numbers begin above all that any lane may have had.
   void resume(std::uint64_t first_wanted) noexcept override {
     ordinal_ = first_wanted + kBufferCountMax;
   }
@@ -92,7 +92,7 @@ class TapRxQueue final : public RxQueue {
     out.time_tsc = 0;
   }
 
-  /// Its begin lies in the buffer, what follows behind the room for that in rest_.
+  /// The begin of the super-frame lies in the buffer, the rest in rest_, behind room for the begin.
   void receive_super_frame(BufferArea area, std::uint32_t buffer, std::uint32_t length,
                            const Offload& offload, RxPacket& out) noexcept {
     std::memcpy(rest_.data(), area.at(buffer) + kBufferHeadroom, std::min(length, room_));

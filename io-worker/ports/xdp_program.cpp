@@ -35,7 +35,8 @@ std::uint64_t address(const T* of) noexcept {
   return reinterpret_cast<std::uint64_t>(of);
 }
 
-/// By it one process finds the program of another: numbers of interfaces are those of a namespace.
+/// The name by which one process finds the program of another. The index of an interface is unique
+/// only within a network namespace.
 std::string program_name(std::uint32_t index) {
   struct stat info {};
   ::stat("/proc/self/ns/net", &info);
@@ -67,7 +68,7 @@ UniqueFd load(const UniqueFd& map, const std::string& name) {
                            {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, XDP_DROP},
                            {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect_map},
                            {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
-  // The second time for kernels that know no frames in pieces (before 5.18).
+  // The second try is for kernels without frames in pieces (before 5.18).
   for (const std::uint32_t flags : {std::uint32_t{BPF_F_XDP_HAS_FRAGS}, std::uint32_t{0}}) {
     bpf_attr request{};
     request.prog_type = BPF_PROG_TYPE_XDP;
@@ -98,7 +99,7 @@ UniqueFd by_id(bpf_cmd command, std::uint32_t id) noexcept {
   return UniqueFd(bpf(command, request));
 }
 
-/// The map of a program of ours.
+/// The map of a program that Millrace has loaded.
 UniqueFd map_of(std::uint32_t program_id, const std::string& name) {
   const UniqueFd program = by_id(BPF_PROG_GET_FD_BY_ID, program_id);
   bpf_prog_info info{};
@@ -166,7 +167,7 @@ XdpProgram XdpProgram::attach(const std::string& interface) {
     UniqueFd link = link_to(program, index);
     if (link) return {std::move(link), std::move(map)};
     error = errno;
-    // Another queue of ours was faster, or its last life is just being cleared away.
+    // Another queue was faster, or the kernel still removes the program of a process that ended.
     if (error != EBUSY && error != EEXIST) break;
     std::this_thread::sleep_for(kPause);
   }

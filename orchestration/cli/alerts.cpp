@@ -114,7 +114,7 @@ class Alerts {
     }
   }
 
-  /// Until the topology ends, or no process reads.
+  /// Prints new alerts until the topology ends, or the output is closed.
   void follow() const {
     EventStream stream(plan_, run_dir_);
     for (std::string line; std::cout && stream.next(line);) {
@@ -134,22 +134,25 @@ class Alerts {
 
 void add_alerts(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "alerts", "alerts of a topology: the last ones, those that come, or what has the most");
+      "alerts", "show alerts of a topology: the last ones, new ones, or what has the most");
   auto options = std::make_shared<AlertsOptions>();
   add_running_options(*command, *options);
-  command->add_option("--sid", options->sids, "of this signature; several: repeat it")
+  command->add_option("--sid", options->sids, "show only alerts of this signature; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--source", options->source, "of packets from an address or prefix");
-  auto* const last = command->add_option("--last", options->last, "so many; 0: all; default 50");
-  auto* const count = command->add_flag("--count", options->count, "how many there are");
-  auto* const top = command->add_option("--top", options->top, "the N with the most alerts")
+  command->add_option("--source", options->source,
+                      "show only alerts of packets from this address or prefix");
+  auto* const last =
+      command->add_option("--last", options->last, "show the last N alerts (default 50; 0: all)");
+  auto* const count =
+      command->add_flag("--count", options->count, "print only the number of alerts");
+  auto* const top = command->add_option("--top", options->top, "show the N with the most alerts")
                         ->check(CLI::Range(1, 100'000))
                         ->excludes(count)
                         ->excludes(last);
-  command->add_option("--by", options->by, "of what: signature, source or destination")
+  command->add_option("--by", options->by, "group by signature, source or destination")
       ->check(CLI::IsMember({"signature", "source", "destination"}))
       ->needs(top);
-  command->add_flag("-f,--follow", options->follow, "those that come, until the topology ends")
+  command->add_flag("-f,--follow", options->follow, "print new alerts until the topology ends")
       ->excludes(count)
       ->excludes(top)
       ->excludes(last);

@@ -31,7 +31,7 @@ void audit(const RunningOptions& options) {
 
 void add_audit(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "audit", "is every packet, slot and buffer of a running topology accounted for?");
+      "audit", "check that every packet, slot and buffer of a running topology is accounted for");
   auto options = std::make_shared<RunningOptions>();
   add_running_options(*command, *options);
   add_remote_options(*command, *options);

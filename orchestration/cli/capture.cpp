@@ -233,32 +233,37 @@ constexpr const char* kCaptureHelp =
 
 void add_capture(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "capture", "packets of ports or links as pcapng: millrace capture NAME | wireshark -k -i -");
+      "capture",
+      "write packets of ports or links as pcapng: millrace capture NAME | wireshark -k -i -");
   auto options = std::make_shared<CaptureOptions>();
   add_running_options(*command, *options);
-  command->add_option("--port", options->ports, "PORT, PORT:in or PORT:out; default: all ports");
-  command->add_option("--link", options->links, "PRODUCER_CONSUMER, as in `millrace plan`");
-  command->add_flag("--dropped", options->dropped, "packets that end as dropped, with the reason");
+  command->add_option("--port", options->ports,
+                      "take packets at PORT, PORT:in or PORT:out; default: all ports");
+  command->add_option("--link", options->links,
+                      "take packets of the link PRODUCER_CONSUMER, as in `millrace plan`");
+  command->add_flag("--dropped", options->dropped, "take dropped packets, with the reason");
   command
       ->add_option("--reason", options->reasons,
-                   "of these only those that are dropped for it; several: repeat it")
+                   "take only packets dropped for this reason; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--filter", options->filter, "pcap filter: only packets that it takes");
-  command->add_option("--count", options->count, "stop after so many packets")
+  command->add_option("--filter", options->filter, "take only packets that match this pcap filter");
+  command->add_option("--count", options->count, "stop after N packets")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{INT64_MAX}));
-  command->add_option("--seconds", options->seconds, "end after so long")
+  command->add_option("--seconds", options->seconds, "stop after N seconds")
       ->check(CLI::Range(0.01, 1e6));
-  command->add_option("--snaplen", options->snap_length, "bytes of each packet; default: all");
-  command->add_option("--buffer", options->buffer_mib, "MiB for each process that is looked at")
+  command->add_option("--snaplen", options->snap_length,
+                      "keep N bytes of each packet; default: all");
+  command->add_option("--buffer", options->buffer_mib, "use N MiB for each watched process")
       ->check(CLI::Range(1, 1024));
-  command->add_option("-w,--write", options->file, "file; without, or -: standard output");
+  command->add_option("-w,--write", options->file,
+                      "write to FILE (default, or -: standard output)");
   auto* const size = command
                          ->add_option("-C,--file-size", options->file_megabytes,
-                                      "MB of a file: then the next, FILE1, FILE2, ...")
+                                      "begin the next file, FILE1, FILE2, ..., after N MB")
                          ->check(CLI::Range(1, 1'000'000));
   command
       ->add_option("-W,--file-count", options->file_count,
-                   "so many files, FILE0, FILE1, ..., written again in turn")
+                   "write N files in turn: FILE0, FILE1, ...")
       ->check(CLI::Range(1, 100'000))
       ->needs(size);
   command->footer(kCaptureHelp);

@@ -55,10 +55,10 @@ constexpr const char* kEventsHelp =
 
 void add_events(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "events", "events of functions from now on, until the topology ends or Ctrl-C");
+      "events", "print new events of functions, until the topology ends or Ctrl-C");
   auto options = std::make_shared<EventsOptions>();
   add_running_options(*command, *options);
-  command->add_option("-n,--count", options->count, "stop after so many");
+  command->add_option("-n,--count", options->count, "stop after N events");
   command->footer(kEventsHelp);
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { events(*options); });

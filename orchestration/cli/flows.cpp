@@ -181,7 +181,7 @@ class Flows {
     }
   }
 
-  /// Until the topology ends, or the reader has gone.
+  /// Prints changes until the topology ends, or the output is closed.
   void follow() const {
     std::map<FlowIdentity, FlowLine> known;
     for (bool first = true; std::cout && anybody_runs(observed_); first = false) {
@@ -210,19 +210,22 @@ class Flows {
 
 void add_flows(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "flows", "connections of a topology with a function flow: both ends, state, packets, age");
+      "flows", "list connections of a function of type flow: both ends, state, packets, age");
   auto options = std::make_shared<FlowsOptions>();
   add_running_options(*command, *options);
-  command->add_option("--filter", options->filter, "those alone; see below");
-  command->add_option("--function", options->function, "of this function of type flow alone");
-  auto* const count = command->add_flag("--count", options->count, "how many there are");
-  auto* const top = command->add_option("--top", options->top, "the N sources with the most")
+  command->add_option("--filter", options->filter, "show only flows that match; syntax below");
+  command->add_option("--function", options->function,
+                      "show only flows of this function (type flow)");
+  auto* const count =
+      command->add_flag("--count", options->count, "print only the number of flows");
+  auto* const top = command->add_option("--top", options->top, "show the N sources with the most")
                         ->check(CLI::Range(1, 100'000))
                         ->excludes(count);
-  command->add_option("--by", options->by, "of what; rate: bytes a second, seen for one")
+  command
+      ->add_option("--by", options->by, "order by; rate: bytes a second, measured over one second")
       ->check(CLI::IsMember({"bytes", "packets", "rate", "flows"}))
       ->needs(top);
-  command->add_flag("--follow", options->follow, "those that begin and end, as they do")
+  command->add_flag("--follow", options->follow, "print flows when they begin and end")
       ->excludes(count)
       ->excludes(top);
   command->footer(kFlowsHelp);

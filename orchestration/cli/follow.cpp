@@ -176,18 +176,20 @@ class Follow {
 void add_follow(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "follow",
-      "the bytes of a TCP connection, both ways, as they come: millrace follow NAME FLOW");
+      "show the bytes of a TCP connection, both ways, as they come: millrace follow NAME FLOW");
   auto options = std::make_shared<FollowOptions>();
   add_running_options(*command, *options);
   command->add_option("flow", options->flow, "the connection; see below")->required();
-  command->add_flag("--raw", options->raw, "the bytes as they are, both ways one behind the other")
+  command
+      ->add_flag("--raw", options->raw,
+                 "print the bytes unchanged, both directions mixed as they come")
       ->excludes("--json");
-  command->add_option("--direction", options->direction, "of one direction alone")
+  command->add_option("--direction", options->direction, "show only this direction")
       ->check(CLI::IsMember({"both", "to_server", "to_client"}))
       ->capture_default_str();
-  command->add_option("--seconds", options->seconds, "end after so long")
+  command->add_option("--seconds", options->seconds, "stop after N seconds")
       ->check(CLI::Range(0.01, 1e6));
-  command->add_option("--bytes", options->bytes, "stop after so many bytes")
+  command->add_option("--bytes", options->bytes, "stop after N bytes")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{INT64_MAX}));
   command->footer(kFollowHelp);
   command->callback([options] {

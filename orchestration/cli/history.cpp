@@ -126,7 +126,8 @@ void add(CLI::App* command, std::shared_ptr<Options> options, void (*run)(const 
 }  // namespace
 
 void add_history(CLI::App& app) {
-  add(app.add_subcommand("history", "the configurations of a running topology since its start"),
+  add(app.add_subcommand("history",
+                         "list the configurations of a running topology since its start"),
       std::make_shared<RunningOptions>(), print_history);
   auto confirmed = std::make_shared<RunningOptions>();
   CLI::App* stays = app.add_subcommand("confirm", "keep the last change: after `apply --confirm`");
@@ -136,7 +137,7 @@ void add_history(CLI::App& app) {
   CLI::App* back = app.add_subcommand("rollback", "go back to an earlier generation of `history`");
   add(back, options, roll_back);
   back->add_option("generation", options->generation,
-                   "its number in `history`; default: the one before the last change of the plan")
+                   "a number of `history`; default: the one before the last change of the plan")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{UINT32_MAX}));
   back->add_flag("--restart", options->restart,
                  "where a change needs it, end the topology and start it again; prints the outage");

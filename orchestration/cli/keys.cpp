@@ -57,7 +57,9 @@ void add_keys(CLI::App& app) {
   CLI::App* command = app.add_subcommand("keys", "make a pair of keys for control by TCP");
   command->footer(kHelp);
   auto options = std::make_shared<KeysOptions>();
-  command->add_option("file", options->file, "of the secret key; the public one goes to FILE.pub")
+  command
+      ->add_option("file", options->file,
+                   "write the secret key here; the public one goes to FILE.pub")
       ->required();
   command->add_flag("--json", options->json, "the result as JSON; errors too");
   command->callback([options] {

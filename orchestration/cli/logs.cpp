@@ -63,12 +63,14 @@ void logs(const LogsOptions& options) {
 
 void add_logs(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("logs", "the logs of a topology's processes, merged by time");
+      app.add_subcommand("logs", "show the logs of a topology's processes, merged by time");
   auto options = std::make_shared<LogsOptions>();
   add_running_options(*command, *options);
-  command->add_option("process", options->names, "as `millrace status` names it; default: all");
+  command->add_option("process", options->names,
+                      "a process, as `millrace status` names it; default: all");
   command->add_flag("-f,--follow", options->follow, "go on until the topology ends, or Ctrl-C");
-  command->add_option("--since", options->since, "an age (90s, 15m, 2h, 1d) or a time");
+  command->add_option("--since", options->since,
+                      "show lines from this age (90s, 15m, 2h, 1d) or time on");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { logs(*options); });
   });

@@ -98,10 +98,11 @@ void neighbours(const NeighboursOptions& options) {
 
 void add_neighbours(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "neighbours", "hosts beside the ports of a router: address, port, MAC address, state, age");
+      "neighbours",
+      "list hosts beside the ports of a router: address, port, MAC address, state, age");
   auto options = std::make_shared<NeighboursOptions>();
   add_running_options(*command, *options);
-  command->add_option("port", options->port, "those at this port only");
+  command->add_option("port", options->port, "list only hosts at this port");
   command->add_option("--forget", options->forget,
                       "forget this address, at PORT or everywhere; it is asked for when needed");
   command->footer(kNeighboursHelp);

@@ -134,7 +134,7 @@ void report(const RunningOptions& options) {
 
 void add_report(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "report", "what became of the packets: by port and lane, order, latency, audit");
+      "report", "show what became of the packets: by port and lane, order, latency, audit");
   auto options = std::make_shared<RunningOptions>();
   add_running_options(*command, *options);
   command->callback([options] {

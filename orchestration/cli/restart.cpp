@@ -20,6 +20,7 @@
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/service_manager.hpp"
 #include "shared/base/patience.hpp"
+#include "shared/base/run_words.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
 
@@ -30,12 +31,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kDown{60};
 
-/// Ends what runs. Returns when nothing of it is left.
+/// Ends the running topology. Returns when no process of it is left.
 void end(const std::string& run_dir) {
+  const std::string words = words_for_run(topology_in(run_dir), run_dir);
   ask_supervisor<OkReply>(run_dir, DownRequest{}, std::chrono::seconds(5));
   Patience patience(kDown);
   while (SupervisorLock::holder(run_dir) != 0 || !find_processes(run_dir).empty()) {
-    if (patience.is_over()) throw Error("what runs in " + run_dir + " does not end");
+    if (patience.is_over()) {
+      throw Error("the topology in " + run_dir + " has not ended within " +
+                  std::to_string(kDown.count()) + " s; what it waits for: millrace status " +
+                  words);
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
@@ -114,8 +120,8 @@ void check_restart(const std::vector<std::string>& needed, bool asked, const std
   }
   const std::string unit = unit_of(require_supervisor(run_dir));
   if (unit.empty()) return;
-  throw Error("systemd runs it: a restart is systemctl restart " + unit +
-              ", once the file that the unit names says what is to be");
+  throw Error("systemd runs this topology: write the new topology to the file of " + unit +
+              ", then: systemctl restart " + unit);
 }
 
 void check_host(const Plan& running, const Plan& next) {

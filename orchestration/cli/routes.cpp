@@ -119,12 +119,12 @@ void routes(const RoutesOptions& options) {
 
 void add_routes(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "routes", "a router's table: next hops and what they have taken; where ADDRESS leads");
+      "routes", "show a router's next hops and their packets, or where ADDRESS leads");
   auto options = std::make_shared<RoutesOptions>();
   add_running_options(*command, *options);
-  command->add_option("address", options->address, "where a packet to this address would go");
+  command->add_option("address", options->address, "show where a packet to this address would go");
   command->add_option("--function", options->function,
-                      "the function, where several of the topology are of type route");
+                      "the function to show, when several are of type route");
   command->footer(kRoutesHelp);
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { routes(*options); });

@@ -161,17 +161,16 @@ void add_rules(CLI::App& app) {
   command->add_option("file", options->files, "rule files")->required();
   command
       ->add_option("--variable", options->variables,
-                   "NAME=VALUE in place of a default; may stand more than once")
+                   "NAME=VALUE in place of a default; may be repeated")
       ->expected(1)
       ->take_all();
   command->add_option("--classification", options->classification,
                       "a classification.config: names, descriptions and priorities of classes");
   command->add_option("--threshold", options->threshold,
-                      "a threshold.config: is it right? (suppress, threshold)");
+                      "check a threshold.config (suppress, threshold)");
   CLI::Option* json = command->add_flag("--json", options->json, "the result as JSON");
   command
-      ->add_flag("--options", options->options,
-                 "with --json: the options of every rule too, as they are split")
+      ->add_flag("--options", options->options, "with --json: list the options of every rule too")
       ->needs(json);
   command->footer(kTeaching);
   command->callback([options] {

@@ -72,7 +72,7 @@ std::string running_dir(const RunningOptions& options) {
   std::error_code error;
   const bool runs = fs::exists(plan_path(run_dir), error);
   if (error == std::errc::permission_denied) {
-    throw Error("what runs in " + run_dir + " belongs to another user: run this as root");
+    throw Error("the topology in " + run_dir + " belongs to another user: run this as root");
   }
   if (runs) {
     const std::string name = topology_in(run_dir);
@@ -80,9 +80,8 @@ std::string running_dir(const RunningOptions& options) {
     throw Error("in " + run_dir + " runs topology '" + name + "', not '" + options.name + "'");
   }
   if (is_record(run_dir)) {
-    throw Error("topology '" + options.name + "' has ended by itself; why, say what it left in " +
-                run_dir + ": millrace logs " + words_for_run(options.name, run_dir) +
-                " supervisor");
+    throw Error("topology '" + options.name + "' has ended by itself; its logs in " + run_dir +
+                " say why: millrace logs " + words_for_run(options.name, run_dir) + " supervisor");
   }
   std::string message = "topology '" + options.name + "' does not run: nothing in " + run_dir;
   const std::vector<std::string> names = names_beside(run_dir);

@@ -10,18 +10,19 @@
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/control/endpoint.hpp"
 
-/// What the commands on a running topology share: how it is named, and how what it says is shown.
+/// What the commands on a running topology share: options that name it, requests to its
+/// supervisor, and the printing of the replies.
 
 namespace millrace {
 
-/// Another host's supervisor, for commands that only put questions; all three or none.
+/// Another host's supervisor; all three are given, or none.
 struct RemoteOptions {
   std::string at;          ///< "tcp://HOST:PORT"; empty: the supervisor of this host
   std::string key;         ///< file with our secret key
   std::string server_key;  ///< file with the server's public key
 };
 
-/// Options of `down`, `status`, `scale` and `audit`.
+/// Options of every command on a running topology.
 struct RunningOptions {
   std::string name;
   std::string run_dir;  ///< empty: the default of the name
@@ -33,8 +34,8 @@ void add_running_options(CLI::App& command, RunningOptions& options);
 /// --at, --key and --server-key.
 void add_remote_options(CLI::App& command, RunningOptions& options);
 
-/// The run directory that is meant. Throws Error, with the names that run in the default place,
-/// when there is no such topology.
+/// The run directory that the options name. Throws Error, with the names that run in the default
+/// place, when there is no such topology.
 std::string running_dir(const RunningOptions& options);
 
 /// The same, or where a run that ended by itself has left its logs and its history.
@@ -43,7 +44,7 @@ std::string recorded_dir(const RunningOptions& options);
 /// What to do about a supervisor that hangs.
 std::string how_to_go_on(pid_t supervisor, const std::string& run_dir);
 
-/// Its pid. Throws Error when no supervisor lives in `run_dir`.
+/// The pid of the supervisor of `run_dir`. Throws Error when there is none.
 pid_t require_supervisor(const std::string& run_dir);
 
 /// Asks the supervisor of `run_dir`, for at most `timeout`. Throws Error at once, with what can be

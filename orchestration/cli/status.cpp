@@ -28,7 +28,8 @@ void status(const RunningOptions& options) {
 
 void add_status(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "status", "processes of a running topology: state, pid, restarts, packets; latest events");
+      "status",
+      "show processes of a running topology: state, pid, restarts, packets; latest events");
   auto options = std::make_shared<RunningOptions>();
   add_running_options(*command, *options);
   add_remote_options(*command, *options);

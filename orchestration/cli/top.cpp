@@ -68,9 +68,9 @@ void add_top(CLI::App& app) {
       "top", "watch a topology: ports, actors, drops, latency; a line a second when piped");
   auto options = std::make_shared<TopOptions>();
   add_running_options(*command, *options);
-  command->add_option("--interval", options->interval_s, "seconds between two looks")
+  command->add_option("--interval", options->interval_s, "show new numbers every N seconds")
       ->check(CLI::Range(0.05, 3600.0));
-  command->add_option("--count", options->count, "stop after so many pictures; default: at Ctrl-C");
+  command->add_option("--count", options->count, "stop after N updates; default: at Ctrl-C");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { watch(*options); });
   });

@@ -92,14 +92,15 @@ constexpr const char* kTraceHelp =
 }  // namespace
 
 void add_trace(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "trace", "follows packets through actors, links and functions, with times");
+  CLI::App* command =
+      app.add_subcommand("trace", "follow packets through actors, links and functions, with times");
   auto options = std::make_shared<TraceOptions>();
   add_running_options(*command, *options);
-  command->add_option("--filter", options->filter, "pcap filter: only packets that it takes");
-  command->add_option("--count", options->count, "packets to follow")
+  command->add_option("--filter", options->filter,
+                      "follow only packets that match this pcap filter");
+  command->add_option("--count", options->count, "follow N packets")
       ->check(CLI::Range(1, 1'000'000));
-  command->add_option("--seconds", options->seconds, "give up after so long; 10 unless said")
+  command->add_option("--seconds", options->seconds, "give up after N seconds (default 10)")
       ->check(CLI::Range(0.1, 1e6));
   command->footer(kTraceHelp);
   command->callback([options] {

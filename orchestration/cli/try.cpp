@@ -9,6 +9,7 @@
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/try_run.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/config/plan_reasons.hpp"
 
 namespace millrace {
@@ -107,25 +108,30 @@ void add_try(CLI::App& app) {
       "try", "run functions over captures, here and now; no root, no huge pages");
   auto options = std::make_shared<TryOptions>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("function", options->functions, "type, or several: route,match")->required();
-  command->add_option("--pcap", options->captures, "capture to read; several: repeat it")
+  command->add_option("function", options->functions, "a type, or several: route,match")
       ->required();
-  command->add_option("--out", options->out,
-                      "capture to write what leaves to, also answers; several: a folder");
-  command->add_option("--verdicts", options->verdicts, "a line of text for each packet; likewise");
+  command
+      ->add_option("--pcap", options->captures, "read packets from this capture; may be repeated")
+      ->required();
+  command->add_option(
+      "--out", options->out,
+      "write packets that leave, also answers, to this capture; of several --pcap: to a folder");
+  command->add_option("--verdicts", options->verdicts,
+                      "write a line of text for each packet; of several --pcap: to a folder");
   command->add_option("--events", options->events,
-                      "what functions tell (alerts, connections), lines of EVE JSON; behind the "
-                      "last packet time goes on until every connection has ended");
-  command->add_option("--set", options->settings, "a setting: table=routes.txt, route.table=...")
+                      "write alerts and connections, lines of EVE JSON; after the last packet "
+                      "time goes on until every connection has ended");
+  command
+      ->add_option("--set", options->settings, "set KEY=VALUE or TYPE.KEY=VALUE: table=routes.txt")
       ->allow_extra_args(false);
-  command->add_option("--port", options->ports, "a port: wan=02:00:00:00:00:01,192.0.2.2/24")
+  command->add_option("--port", options->ports, "add a port: wan=02:00:00:00:00:01,192.0.2.2/24")
       ->allow_extra_args(false);
   command->add_option("--in", options->port_in,
-                      "the --port that the packets came in by; without it nothing is answered");
+                      "the --port at which the packets arrive; without it nothing is answered");
   command
       ->add_option("--mtu", options->mtu,
-                   "of the ports: what does not fit into their buffers is dropped as oversize")
-      ->check(CLI::Range(68u, kTryMtuMax))
+                   "MTU of the ports; a packet that does not fit is dropped as oversize")
+      ->check(CLI::Range(kMtuMin, kTryMtuMax))
       ->capture_default_str();
   command->add_flag("--json", *json, "the result as JSON; errors too");
   command->callback([options, json] {

@@ -17,6 +17,7 @@
 #include "services/functions/ids/work_clock.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/limits.hpp"
 #include "shared/base/nearest.hpp"
 
 namespace millrace {
@@ -49,7 +50,10 @@ void prepare_folder(const std::string& out, const std::vector<std::string>& capt
   for (const std::string& capture : captures) names.push_back(fs::path(capture).filename());
   std::ranges::sort(names);
   const auto twice = std::ranges::adjacent_find(names);
-  if (twice != names.end()) throw Error("two captures are named " + *twice);
+  if (twice != names.end()) {
+    throw Error("two captures are named " + *twice +
+                "; their outputs would be one file: rename one");
+  }
   std::error_code error;
   fs::create_directories(out, error);
   if (error) throw Error("create folder " + out + ": " + error.message());
@@ -87,15 +91,18 @@ class Stopwatch : public StageListener {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// Packets of one batch came within so much time.
+/// Packets of one batch came within this time.
 constexpr std::uint64_t kBatchTimeNs = 100'000'000;
-/// And has so many bytes: a ring of events has room for what is told of them.
+/// Bytes of one batch: a ring of events has room for the records of them.
 constexpr std::uint64_t kBatchBytesMax = 128u << 10;
 
 }  // namespace
 
 std::uint32_t try_room(std::uint32_t mtu) {
-  if (mtu > kTryMtuMax) throw Error("--mtu above " + std::to_string(kTryMtuMax));
+  if (mtu > kTryMtuMax) {
+    throw Error("--mtu " + std::to_string(mtu) + "; allowed: " + std::to_string(kMtuMin) + ".." +
+                std::to_string(kTryMtuMax));
+  }
   return std::max(kBufferStrideDefault - kBufferHeadroom, mtu + kTryFramingBytes);
 }
 
@@ -105,7 +112,9 @@ BatchArena try_arena(std::uint32_t mtu, std::uint32_t tailroom) {
 
 TryRun::TryRun(const TryOptions& options) : options_(options), room_(try_room(options.mtu)) {
   for (const std::string& port : options_.ports) ports_.push_back(parse_try_port(port));
-  if (ports_.size() > kPortCountMax) throw Error("more ports than a topology can have");
+  if (ports_.size() > kPortCountMax) {
+    throw Error(std::to_string(ports_.size()) + " ports; at most " + std::to_string(kPortCountMax));
+  }
   if (!options_.port_in.empty()) port_in_ = port_number(options_.port_in);
   const std::vector<std::string> types = split(options_.functions);
   check_try_settings(options_.settings, types);
@@ -160,15 +169,16 @@ void TryRun::add_function(const std::string& type) {
   tried.function = row.make(context);
   number_reasons(reasons_, row.traits.reasons);
   if (reasons_.size() > kDeclaredReasonCountMax) {
-    throw Error("more than " + std::to_string(kDeclaredReasonCountMax) +
-                " drop reasons of functions");
+    throw Error(std::to_string(reasons_.size()) + " drop reasons of functions; at most " +
+                std::to_string(kDeclaredReasonCountMax));
   }
 }
 
 /// One stage runs all of them, as one worker would.
 void TryRun::make_runner() {
   if (functions_.size() > kStageFunctionCountMax) {
-    throw Error("more than " + std::to_string(kStageFunctionCountMax) + " functions");
+    throw Error(std::to_string(functions_.size()) + " functions; at most " +
+                std::to_string(kStageFunctionCountMax));
   }
   std::vector<StageFunction> members;
   for (TriedFunction& tried : functions_) {

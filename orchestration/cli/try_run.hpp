@@ -36,7 +36,7 @@ struct TryOptions {
   std::vector<std::string> settings;  ///< "key=value" or "type.key=value"
   std::vector<std::string> ports;     ///< "name=mac,address/length,..."; empty: see README of route
   std::string port_in;       ///< name of the port that they came in by; empty: none is known
-  std::uint32_t mtu = 1500;  ///< longer packets are oversize; 68..kTryMtuMax
+  std::uint32_t mtu = 1500;  ///< longer packets are oversize; kMtuMin..kTryMtuMax
 };
 
 /// One function under trial and what came of it.

@@ -8,6 +8,7 @@
 
 #include "services/functions/table.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/limits.hpp"
 
 namespace millrace {
 namespace {
@@ -103,7 +104,10 @@ std::uint32_t number_classes(const Settings& settings, std::vector<std::string>&
   for (const auto& [key, name] : settings) {
     if (key != kClasses) continue;
     const auto at = static_cast<std::size_t>(std::ranges::find(all, name) - all.begin());
-    if (at == kClassCountMax) throw Error("more than 32 classes");
+    if (at == kClassCountMax) {
+      throw Error("class '" + name + "' is number " + std::to_string(at + 1) + "; at most " +
+                  std::to_string(kClassCountMax) + " classes");
+    }
     if (at == all.size()) all.push_back(name);
     mask |= 1u << at;
   }

@@ -19,11 +19,12 @@ PlanPort parse_try_port(const std::string& text);
 void check_try_settings(const std::vector<std::string>& texts,
                         const std::vector<std::string>& types);
 
-/// Those of `texts` that are for this function: "key=value" where it has the key, and
+/// The settings of `texts` for this function: "key=value" where it has the key, and
 /// "type.key=value". `classes` is a key of every function that knows it, a comma between names.
 Settings try_settings(const std::vector<std::string>& texts, const FunctionTraits& traits);
 
-/// Bits of the names under `classes`; new names are added to `all`. Throws Error beyond 32.
+/// Bits of the names under `classes`; new names are added to `all`. Throws Error above
+/// kClassCountMax of them.
 std::uint32_t number_classes(const Settings& settings, std::vector<std::string>& all);
 
 }  // namespace millrace

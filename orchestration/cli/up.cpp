@@ -218,18 +218,20 @@ void run_up(const UpOptions& options) {
 }
 
 void add_shared_options(CLI::App& command, UpOptions& options) {
-  command.add_option("--run-dir", options.run_dir,
-                     "instead of /run/millrace/NAME or $XDG_RUNTIME_DIR/millrace/NAME");
-  command.add_flag("--detach", options.detach, "return when it runs");
+  command.add_option(
+      "--run-dir", options.run_dir,
+      "run directory; default: /run/millrace/NAME or $XDG_RUNTIME_DIR/millrace/NAME");
+  command.add_flag("--detach", options.detach, "return when the topology runs");
   command.add_option("--restarts", options.restarts_max,
-                     "restarts of a worker in a minute, or of one that ends at once in a row, "
-                     "before it is given up");
+                     "give a worker up after N restarts in a minute, or N in a row of a worker "
+                     "that ends at once");
   command
       .add_option("--restart-delay", options.restart_delay_ms,
-                  "milliseconds before each restart of a worker; without it they double from 50 to "
-                  "5000 while its lives are short")
+                  "wait N ms before each restart of a worker; default: from 50 to 5000, doubled "
+                  "while it ends soon")
       ->check(CLI::Range(1, 60'000));
-  command.add_flag("--json", options.json, "steps and audit, also a refusal, as JSON at the end");
+  command.add_flag("--json", options.json,
+                   "print steps and audit, or the refusal, as JSON at the end");
 }
 
 }  // namespace

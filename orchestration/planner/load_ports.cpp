@@ -114,7 +114,7 @@ void read_port(const YamlEntry& entry, const LoadContext& context, Topology& top
   port.name = entry.key;
   const YamlMap map(entry.value, "a map with 'device'");
   if (const YamlValue* mtu = map.find("mtu")) {
-    port.mtu = static_cast<std::uint32_t>(mtu->integer(68, 9000).value_or(port.mtu));
+    port.mtu = static_cast<std::uint32_t>(mtu->integer(kMtuMin, kMtuMax).value_or(port.mtu));
   }
   if (const YamlValue* mac = map.find("mac")) read_mac(*mac, port);
   if (const YamlValue* addresses = map.find("addresses")) read_addresses(*addresses, port);

@@ -116,7 +116,8 @@ void put_shares(const Plan& plan, std::uint8_t stage, Out& out) {
     const std::uint64_t packets = sum * plan.batch_capacity;
     out << "    " << plan.groups[at.group].name << ": share of " << at.share << " batches ("
         << at.lane_share << " a lane) from each in front of it, " << sum << " in all, " << packets
-        << " packets: they wait at most " << wait_text(packets) << ", more goes past\n";
+        << " packets: a packet waits at most " << wait_text(packets)
+        << "; packets above the share skip the stage\n";
   }
 }
 

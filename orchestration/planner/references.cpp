@@ -163,7 +163,8 @@ void check_split(const Check& check, const TopologyGroup& group) {
 void check_classes(const Check& check, const std::vector<std::string>& classes) {
   if (classes.size() > kClassCountMax) {
     check.problems.add(check.topology.functions.back().name.mark,
-                       std::to_string(classes.size()) + " classes", "at most 32");
+                       std::to_string(classes.size()) + " classes",
+                       "at most " + std::to_string(kClassCountMax));
   }
   for (const TopologyFunction& function : check.topology.functions) {
     std::size_t last = 0;

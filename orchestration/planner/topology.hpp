@@ -26,7 +26,7 @@ struct TopologyPort {
   Marked<std::string> name;
   Marked<std::string> device;  ///< empty: it was wrong
   std::vector<TopologySetting> settings;
-  std::uint32_t mtu = 1500;  ///< bytes of an IP packet, 68..9000
+  std::uint32_t mtu = 1500;  ///< bytes of an IP packet, kMtuMin..kMtuMax
   std::uint32_t queues = 1;  ///< receive queues: one stream each
   Marked<std::uint32_t> queues_max{
       .value = 0};  ///< that it can get while it runs: there are streams for all; 0: not said

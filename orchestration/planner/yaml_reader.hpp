@@ -98,7 +98,7 @@ struct YamlEntry {
 class YamlMap {
  public:
   /// Refuses what is no map, keys that are no text, keys given twice (the first one counts), YAML's
-  /// merge key, and what stands behind kYamlKeysMax keys.
+  /// merge key, and all keys after the first kYamlKeysMax.
   /// `allowed` describes the map in messages.
   explicit YamlMap(const YamlValue& value, std::string_view allowed = "a map of 'key: value'");
 
@@ -107,16 +107,15 @@ class YamlMap {
   /// Puts the entries of another map in front. A key of both is refused, naming both places, but
   /// for `sections`: there the value gets another part.
   void put_in_front(YamlMap&& other, std::span<const std::string_view> sections);
-  /// A map at the same place that has nothing in it.
+  /// An empty map at the same place.
   YamlMap without_entries() const;
   /// Takes an entry out, if it is there.
   void remove(std::string_view key);
   /// Refuses the map when the key is absent, and names one that may have been meant for it;
   /// `allowed` says what belongs there.
   const YamlValue* need(std::string_view key, std::string_view allowed) const;
-  /// Refuses every key that is not in `keys`; those of `later` with that reason.
-  void allow_only(std::span<const std::string_view> keys,
-                  std::span<const std::string_view> later = {}) const;
+  /// Refuses every key that is not in `keys`.
+  void allow_only(std::span<const std::string_view> keys) const;
   const SourceMark& mark() const { return mark_; }
 
  private:

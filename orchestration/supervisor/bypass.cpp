@@ -117,10 +117,11 @@ void turn_bridge_off(const Bypass& bypass) {
   }
 }
 
-/// Empty: it has done what it was asked for; else how it ended. What it leaves behind in the
-/// background is not waited for.
+/// Runs the command. Empty: it succeeded; else how it ended. Its children in the background are not
+/// waited for.
 std::string run_to_its_end(const Command& command, const std::string& log) {
   constexpr std::chrono::seconds kLimit{20};
+  constexpr int kReapMs = 2000;  // for the kernel to end what got SIGKILL
   Child child = Child::start(command, log);
   Patience patience(kLimit);
   do {
@@ -128,7 +129,7 @@ std::string run_to_its_end(const Command& command, const std::string& log) {
     if (end) return end->clean() ? "" : end->text();
   } while (!patience.is_over());
   child.signal(SIGKILL);
-  child.wait(2000);  // so that it is reaped
+  child.wait(kReapMs);
   return "did not end within " + std::to_string(kLimit.count()) + " s and was killed";
 }
 

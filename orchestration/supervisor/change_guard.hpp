@@ -27,7 +27,7 @@ class ChangeGuard {
   ChangeGuard(const History& history, StateFile& state, std::string run_words,
               std::function<void(const std::string&)> tell_failed);
 
-  /// Throws Error when nothing but a rollback, if that, may change now.
+  /// Throws Error when the change may not be made now; a rollback is refused for fewer reasons.
   void refuse(const ChangeRequest& wanted) const;
   /// Before a change that is to be confirmed touches anything: should the supervisor die over it,
   /// it is not left half made. Throws Error when there is no way back to `generation`.
@@ -35,23 +35,24 @@ class ChangeGuard {
   /// The change is made, and was entered into the history; `before`: the generation that it has
   /// replaced.
   void made(const ChangeRequest& wanted, std::uint64_t before);
-  /// It has not been made, and nothing of it stays.
+  /// The change has not been made, and nothing of it stays.
   void dropped();
-  /// Of the change just made the user says that it stays. Throws Error when none waits for that, or
-  /// when it cannot be noted: then it still waits.
+  /// The user keeps the change just made. Throws Error when no change waits for that, or when it
+  /// cannot be noted: then the change still waits.
   void confirm();
 
   /// The present generation is to come back. `why`: "as it was not confirmed".
   void take_back(std::uint64_t generation, const std::string& why);
-  /// Whether a failed change that has left something is to be taken back: a rollback that fails
-  /// has what waits for it already.
+  /// Whether to take back the failed change that has left something. Not a rollback while a way
+  /// back or a deadline stands: that repeats it.
   bool is_for(const ChangeRequest& failed) const {
     return !failed.rollback || !(way_back_ || deadline_);
   }
   /// Looks whether the time to confirm is over; not while something changes.
   void tend(bool is_changing);
   /// The request of the next try to go back, when it is due. The caller runs it before all others,
-  /// and says by tried() how it ended. `plan_path`: where the plan of that generation goes.
+  /// and says by failed() that it failed, or by forget_way_back() that another plan is in use.
+  /// `plan_path`: where the plan of that generation goes.
   std::optional<ChangeRequest> next_try(const std::string& plan_path);
   /// Whether the request is one of next_try().
   bool is_try(const Received& request) const;

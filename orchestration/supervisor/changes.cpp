@@ -66,13 +66,16 @@ bool Changes::machines_are_idle() const {
 void Changes::ask(const Received& request) {
   MILLRACE_CHECK(std::holds_alternative<ChangeRequest>(request.message.body));
   if (row_.size() >= kWaitingMax) {
-    means_.reply(request, ErrorReply{"too many changes wait already"});
+    means_.reply(request, ErrorReply{std::to_string(kWaitingMax) +
+                                     " changes wait already, as many as may; ask again when one "
+                                     "has ended: millrace status " +
+                                     means_.run_words});
   } else {
     row_.push_back(request);
   }
 }
 
-/// One of our own: no command waits for an answer.
+/// A change of the supervisor's own: no command waits for an answer.
 void Changes::put(ChangeRequest request, bool in_front) {
   Received own{.peer = "", .message = {.id = 0, .body = std::move(request)}};
   row_.insert(in_front ? row_.begin() : row_.end(), std::move(own));

@@ -94,7 +94,6 @@ class Changes {
   void adopt();
   void note_plan(const std::vector<std::string>& sources);
   void end(const std::string& error);
-  void end_failed(Change change, const std::string& why);
   void end_made(Change change);
   void end_as_it_was();
   void note_failed(const std::string& text) const;

@@ -14,13 +14,15 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAuditTurn{20};
+constexpr milliseconds kAuditLimit{2000};   // counts settle within some turns of the actors
+constexpr milliseconds kReasonLimit{2000};  // an event takes one turn of its ingress
 
 }  // namespace
 
 EndOfInput::EndOfInput(const Plan& plan, const Fleet& fleet, std::string run_dir, Means means)
     : plan_(plan), fleet_(fleet), run_dir_(std::move(run_dir)), means_(std::move(means)) {}
 
-/// Seen so several times in a row: counts of different lanes are not read at one moment.
+/// Asks several times in a row: counts of different lanes are not read at one moment.
 bool EndOfInput::is_reached() {
   constexpr int kTurns = 5;
   const StatusSource* status = fleet_.status();
@@ -33,7 +35,7 @@ bool EndOfInput::is_reached() {
 void EndOfInput::take_audit() {
   unread_ = unread_inputs(
       plan_, [&](std::uint32_t actor) { return fleet_.status()->receive_errors(actor); });
-  Patience patience(milliseconds(2000));
+  Patience patience(kAuditLimit);
   do {
     audit_ = ask_leader<AuditReply>(run_dir_, AuditRequest{});
     if (audit_->exact && audit_->quiet) return;
@@ -41,9 +43,9 @@ void EndOfInput::take_audit() {
   } while (!patience.is_over());
 }
 
-/// Why a capture was not read whole is on its way.
+/// Waits for the events that say why a capture was not read whole.
 void EndOfInput::await_reasons() {
-  Patience patience(milliseconds(2000));
+  Patience patience(kReasonLimit);
   const auto told = [&](const UnreadInput& input) { return means_.is_told(input.port); };
   while (!std::ranges::all_of(unread_, told) && !patience.is_over()) means_.turn(kAuditTurn);
 }

@@ -293,7 +293,7 @@ void Fleet::tend_wanted(Post& post, Clock::time_point now) {
       post, [&](const Seat& seat) { return state(seat); }, now,
       !post_of(ActorKind::kHub).seat().child);
   if (!at) return;
-  // Its last process may still hang in the other seat: that life is over for the policy too.
+  // The process in the other seat may hang; for the policy it has ended.
   if (post.seat().child) post.policy.ended(now);
   post.current = *at;
   try {

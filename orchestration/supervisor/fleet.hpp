@@ -70,8 +70,8 @@ class Fleet {
   const std::string& folder_of(const Post& post) const {
     return post.folder.empty() ? place_.folder : post.folder;
   }
-  /// Takes over a process that an earlier supervisor started. Whether it is wanted is the caller's
-  /// to say (Post::wish). Of two that play one actor, the one that was there first has the seat.
+  /// Takes over a process that an earlier supervisor started. The caller sets Post::wish. When two
+  /// processes play one actor, the older one takes the seat.
   void adopt(const FoundProcess& found);
   /// Notes what has ended.
   void reap();

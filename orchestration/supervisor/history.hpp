@@ -15,7 +15,7 @@ namespace millrace {
 ///     history/list          a line a generation: number, time, hash, what was done
 ///     history/N.plan        the plan of generation N
 ///     history/HASH/NAME     what was in a file of a function then; not above kFileBytesMax.
-///                           HASH is of its place too: another of this name and text is not it
+///                           HASH covers the path too: equal files in two folders have two
 class History {
  public:
   static constexpr std::size_t kGenerationsKept = 50;

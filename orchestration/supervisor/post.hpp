@@ -32,7 +32,7 @@ struct Seat {
   std::string note;           ///< how the last process ended; empty: none has
 };
 
-/// A part that the supervisor keeps played: one actor, or the two incarnations of one GPU worker,
+/// A role that the supervisor keeps filled: one actor, or the two incarnations of one GPU worker,
 /// of which one is to run. One thread.
 struct Post {
   std::string name;               ///< of its first actor; "telemetry", "events", "routes"
@@ -40,7 +40,7 @@ struct Post {
   std::uint32_t group = 0;        ///< classifier, gpu
   std::uint32_t index = 0;        ///< worker number in its group
   std::vector<Seat> seats;
-  std::size_t current = 0;  ///< the seat that played it last
+  std::size_t current = 0;  ///< the seat that filled it last
   Wish wish = Wish::kDown;
   RestartPolicy policy{RestartLimits{}};
   Patience drain{std::chrono::milliseconds(0)};  ///< while draining: until SIGKILL

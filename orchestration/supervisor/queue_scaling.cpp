@@ -111,12 +111,12 @@ void QueueScaling::start_next() {
   start(post);
 }
 
-/// The fleet starts it as soon as its entry is vacant. One that still drains, from a change that
-/// was taken back, has no end that says anything of this start.
+/// The fleet starts it as soon as its entry is vacant. A process that still drains, from a change
+/// that was taken back, belongs to an earlier start: its end says nothing of this one.
 void QueueScaling::start(Post& post) {
   if (!leaves_first_ || post.wish == Wish::kDraining) return;
   leaves_first_ = false;
-  means_.is_not_ready(post.seat().actor);
+  means_.forget_ready(post.seat().actor);
   post.policy.allow();
   post.wish = Wish::kUp;
   post.seat().note.clear();

@@ -29,7 +29,7 @@ class QueueScaling {
     std::string run_dir;
     std::string run_words;                                  ///< how commands name the run
     std::function<bool(std::uint32_t actor)> is_ready;      ///< it has opened its queue
-    std::function<void(std::uint32_t actor)> is_not_ready;  ///< forget what it said before
+    std::function<void(std::uint32_t actor)> forget_ready;  ///< so that it has to say it again
     std::function<ShareWords()> shares;                     ///< of the running topology
   };
 
@@ -48,7 +48,6 @@ class QueueScaling {
   /// written: idle then, too.
   bool tend(Clock::time_point now);
   bool idle() const { return steps_.empty(); }
-  const std::vector<PlanDiff::Queues>& steps() const { return steps_; }
   void forget() {
     steps_.clear();
     shares_.reset();

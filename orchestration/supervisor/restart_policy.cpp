@@ -25,7 +25,8 @@ void RestartPolicy::ended(Time now) {
   if (was_healthy_) delay_ = limits_.first_delay;
   ready_at_ = now + delay_;
   delay_ = std::min(2 * delay_, limits_.delay_max);
-  // Short lives come ever more slowly: `window` would forget them as fast as they come.
+  // Starts after short lives come ever more slowly, so `window` would forget them as fast as they
+  // come.
   if (was_healthy_) {
     std::erase_if(recent_, [&](Time start) { return now - start >= limits_.window; });
   }

@@ -12,8 +12,9 @@ struct RestartLimits {
   std::chrono::milliseconds first_delay{50};  ///< doubles with each restart that did not help
   std::chrono::milliseconds delay_max{5000};
   std::chrono::milliseconds healthy_after{1000};  ///< a life this long starts again at first_delay
-  std::uint32_t count_max = 20;  ///< restarts in `window`, or without a life that long between
-                                 ///< them; then given up (lives of no length: after 71 s)
+  /// Restarts in `window`, or in a row of lives shorter than healthy_after; then the post is given
+  /// up. A process that ends at once is given up after 71 s.
+  std::uint32_t count_max = 20;
   std::chrono::milliseconds window{60000};
 };
 

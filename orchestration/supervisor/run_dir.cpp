@@ -160,7 +160,8 @@ void refuse_foreign_dir(const std::string& run_dir) {
   for (const std::string& known : {plan_path(run_dir), lock_path(run_dir), run_dir + "/logs"}) {
     if (fs::exists(known, error)) return;
   }
-  throw Error(run_dir + " is not empty and no run directory: --run-dir names one of its own");
+  throw Error(run_dir +
+              " holds other files and is no run directory; name an empty one: --run-dir DIR");
 }
 
 void make_run_dir(const std::string& run_dir) {
@@ -275,7 +276,7 @@ SupervisorLock::SupervisorLock(const std::string& run_dir) {
   }
   if (!got) {
     throw Error("a supervisor (pid " + std::to_string(holder(run_dir)) + ") already runs in " +
-                run_dir);
+                run_dir + "; end it with millrace down, or name another: --run-dir DIR");
   }
   file_ = std::move(got->file_);
   const std::string pid = std::to_string(::getpid()) + "\n";

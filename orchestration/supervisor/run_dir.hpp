@@ -65,8 +65,8 @@ struct FoundProcess {
   int actor = -1;          ///< -1: it has none (telemetry, events)
   bool successor = false;  ///< started to take the actor over; it may have, or wait
 };
-/// All of them, found in /proc by their command lines; ended ones that were not waited for are
-/// not.
+/// All processes of `run_dir`, found in /proc by their command lines. A process that has ended and
+/// was not waited for (a zombie) is left out.
 std::vector<FoundProcess> find_processes(const std::string& run_dir);
 
 /// A process of a topology of the same name in another run directory, if there is one: names of

@@ -31,13 +31,12 @@ class Scaling {
 
   /// What is asked for, checked. Throws Error that names what there is and what is allowed.
   std::vector<Step> check(const std::vector<GroupCount>& wanted) const;
-  /// Begins; only when idle. Throws Error: some may be on their way then, back() takes them back.
+  /// Begins; only when idle. Throws Error; steps that have begun stay until forget().
   void begin(std::vector<Step> steps);
   /// True when all are where they should be. Throws Error when that takes too long, or a worker has
   /// failed at its start three times.
   bool tend(Clock::time_point now);
   bool idle() const { return steps_.empty(); }
-  const std::vector<Step>& steps() const { return steps_; }
   void forget() { steps_.clear(); }
 
   /// Workers that the group should have now.

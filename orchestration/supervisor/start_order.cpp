@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <utility>
 
 #include "orchestration/supervisor/programs.hpp"
@@ -18,6 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAliveLimit{30'000};
+
+std::string in_time() { return " within " + std::to_string(kAliveLimit.count() / 1000) + " s"; }
 
 }  // namespace
 
@@ -54,8 +57,8 @@ void StartOrder::start_hub() {
   while (!std::filesystem::exists(hub_ready_path(run_dir_))) {
     means_.turn(milliseconds(5));
     if (!hub.seat().child || patience.is_over()) {
-      throw Error("hub " + (hub.seat().child ? "is not ready in time" : hub.seat().note) + "\n" +
-                  log_tail(run_dir_, hub.name));
+      throw Error("hub " + (hub.seat().child ? "is not ready" + in_time() : hub.seat().note) +
+                  "\n" + log_tail(run_dir_, hub.name));
     }
   }
   fleet_.attach_status();
@@ -90,8 +93,7 @@ void StartOrder::wait_alive(const char* what) {
       }
       all = all && fleet_.state(post.seat()) == ActorState::kAlive;
       if (!all && patience.is_over()) {
-        throw Error(std::string(what) + ": " + post.name + " is not alive within " +
-                    std::to_string(kAliveLimit.count() / 1000) + " s\n" +
+        throw Error(std::string(what) + ": " + post.name + " is not alive" + in_time() + "\n" +
                     log_tail(run_dir_, post.name));
       }
     }
@@ -101,7 +103,8 @@ void StartOrder::wait_alive(const char* what) {
   }
 }
 
-/// An actor that is alive may still be opening its ports: what arrives until then is not seen.
+/// An actor that is alive may still be opening its ports; packets that arrive until then are not
+/// seen.
 void StartOrder::wait_ready() {
   Patience patience(kAliveLimit);
   const auto waits = [&](const Post& post) {
@@ -116,8 +119,7 @@ void StartOrder::wait_ready() {
                   log_tail(run_dir_, at->name));
     }
     if (patience.is_over()) {
-      throw Error(at->name + " has not opened its ports within " +
-                  std::to_string(kAliveLimit.count() / 1000) + " s\n" +
+      throw Error(at->name + " has not opened its ports" + in_time() + "\n" +
                   log_tail(run_dir_, at->name));
     }
     means_.turn(milliseconds(5));
@@ -125,7 +127,7 @@ void StartOrder::wait_ready() {
   }
 }
 
-/// `sign`: the file of the run directory by which it says that it serves.
+/// `sign`: the file of the run directory that says that the observer serves.
 void StartOrder::start_observer(Post& post, const std::string& sign) {
   fleet_.start(post);
   Patience patience(kAliveLimit);
@@ -134,7 +136,7 @@ void StartOrder::start_observer(Post& post, const std::string& sign) {
     if (means_.is_ending()) throw Error("interrupted while starting " + post.name);
     if (post.seat().child && !patience.is_over()) continue;
     throw Error(post.name + " " +
-                (post.seat().child ? "does not listen in time" : post.seat().note) +
+                (post.seat().child ? "does not listen" + in_time() : post.seat().note) +
                 " at its start\n" + log_tail(run_dir_, post.name));
   }
 }

@@ -51,7 +51,7 @@ class StateFile {
   std::string run_dir_;
   RunState state_;
   RunState written_;     ///< what the file says
-  bool failed_ = false;  ///< the last try to write it has
+  bool failed_ = false;  ///< the last write failed
   Clock::time_point try_again_;
 };
 

@@ -16,9 +16,8 @@ namespace millrace {
 /// A counter of an actor, as it is now.
 std::uint64_t counter_of(const StatusView& status, std::uint32_t actor, Counter id);
 
-/// What the supervisor sees of the running topology: the status file, mapped read-only. It writes
-/// nothing there but which ingress shall read what of a port (share_words.hpp) and how many batches
-/// go to a GPU (balancing.hpp): the hub fences and recovers, the supervisor restarts.
+/// The status file, mapped read-only: what the supervisor sees of the running topology.
+/// share_words.hpp and balancing.hpp write the only words of it that the supervisor changes.
 class StatusSource {
  public:
   /// Throws Error when the hub has not made the file, or made it for another plan. `plan` is

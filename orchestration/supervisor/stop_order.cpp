@@ -15,7 +15,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kGrace{5000};
-constexpr milliseconds kDrainTurn{20};  // entries become vacant without a word
+constexpr milliseconds kFlightLimit{5000};  // packets of a loop may go round for ever
+constexpr milliseconds kDrainTurn{20};      // an entry becomes vacant without a message
 
 }  // namespace
 
@@ -23,17 +24,17 @@ StopOrder::StopOrder(const Plan& plan, Fleet& fleet, Means means)
     : plan_(plan), fleet_(fleet), means_(std::move(means)) {}
 
 void StopOrder::drain_flight() {
-  Patience patience(milliseconds(5000));
+  Patience patience(kFlightLimit);
   while (fleet_.status() != nullptr && fleet_.status()->in_flight() != 0 && !patience.is_over()) {
     means_.turn(kDrainTurn);
     fleet_.tend();
   }
 }
 
-/// Loops are read on until what the other ports have brought has left, or drain_flight() has waited
-/// long enough: some of it may go round for ever.
+/// Ports in loops are read until the packets of the other ports have left, or drain_flight() has
+/// waited for kFlightLimit.
 void StopOrder::stop_sources() {
-  // Nothing waits for it, and it takes its time.
+  // Asked first, as it takes its time; no other process waits for its end.
   Post& telemetry = fleet_.posts().back();
   telemetry.wish = Wish::kDown;
   if (telemetry.seat().child) telemetry.seat().child->signal(SIGTERM);

@@ -14,15 +14,15 @@
 
 namespace millrace {
 
-/// Builds tables beside those that run, one builder process after the other, without being waited
-/// for. One thread; nothing blocks.
+/// Builds new tables beside those in use, one builder process after the other. One thread; nothing
+/// blocks.
 class TableBuild {
  public:
-  /// `plan`: whose functions `numbers` are to be built, at paths where nothing is yet. It is saved
-  /// as plan.bin.next of the run directory for the builders. Throws Error.
+  /// Builds the tables of the functions `numbers` of `plan`, at paths where no file is yet. Saves
+  /// the plan as plan.bin.next of the run directory for the builders. Throws Error.
   TableBuild(Plan plan, std::vector<std::uint32_t> numbers, std::string folder,
              std::string run_dir);
-  /// What is not finished ends, its images are removed.
+  /// Ends builders that have not finished, and removes their images.
   ~TableBuild();
   TableBuild(const TableBuild&) = delete;  // two owners would remove twice
   TableBuild& operator=(const TableBuild&) = delete;

@@ -21,13 +21,17 @@ namespace {
 
 using Kind = UpgradeStep::Kind;
 
-constexpr std::chrono::milliseconds kAskToLeaveAgain{1'000};  // the leader may be another one since
+constexpr std::chrono::milliseconds kAskToLeaveAgain{1'000};  // the leader may be another by then
 constexpr std::uint64_t kBeatMs = 1'000;                      // a heartbeat not older than that
 
 std::string seconds_text(Upgrade::Clock::duration time) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.2f s", std::chrono::duration<double>(time).count());
   return text.data();
+}
+
+std::string not_up_in(Upgrade::Clock::duration limit) {
+  return "does not come up within " + seconds_text(limit);
 }
 
 bool moves_ports(const Post& post) {
@@ -150,14 +154,14 @@ void Upgrade::begin_end(Clock::time_point now) {
   enter(Phase::kLeaves, now);
 }
 
-/// The successor has all it needs but the place.
+/// True when the successor has all it needs but the place.
 bool Upgrade::wait_for_successor(Clock::time_point now) {
   const Seat& seat = post().seat();
-  // The old one may have ended by itself since: then it is in its place already.
+  // The old process may have ended by itself since: then the successor has its place already.
   const bool there = (seat.next && seat.next->pid() == new_pid_) || pid_of(seat) == new_pid_;
   if (!there) throw Error(failure("ended at its start"));
   if (std::filesystem::exists(waiting_path(means_.run_dir, seat.actor))) return true;
-  if (now - since_ > means_.start_limit) throw Error(failure("does not come up"));
+  if (now - since_ > means_.start_limit) throw Error(failure(not_up_in(means_.start_limit)));
   return false;
 }
 
@@ -183,14 +187,16 @@ bool Upgrade::wait_for_end(Clock::time_point now) {
   if (pid_of(seat) != old_pid_ || !seat.child) {
     if (kind == Kind::kReplace) {
       if (pid_of(seat) != new_pid_) throw Error(failure("ended before it had its place"));
-      if (moves_ports(one)) means_.forget_ready(seat.actor);  // the old one went on saying it
+      if (moves_ports(one)) means_.forget_ready(seat.actor);  // the old process went on saying it
       enter(Phase::kProves, now);
       return false;
     }
     const bool recovered =
         seat.actor == kNoActor || fleet_.state(seat) == ActorState::kVacant || kind == Kind::kDrain;
     if (recovered) return true;
-    if (now - since_ > means_.start_limit) throw Error(one.name + " is not recovered in time");
+    if (now - since_ > means_.start_limit) {
+      throw Error(one.name + " is not recovered within " + seconds_text(means_.start_limit));
+    }
     return false;
   }
   const bool drains = steps_[at_].drain || kind == Kind::kDrain;
@@ -221,7 +227,7 @@ bool Upgrade::prove(Clock::time_point now) {
   if (pid_of(post().seat()) != new_pid_) throw Error(failure("ended when it had begun"));
   if (!is_up()) {
     up_.reset();
-    if (now - since_ > means_.start_limit) throw Error(failure("does not come up"));
+    if (now - since_ > means_.start_limit) throw Error(failure(not_up_in(means_.start_limit)));
     return false;
   }
   if (!up_) up_ = now;

@@ -71,7 +71,7 @@ void ClassifierActor::take_stock(std::uint64_t now_tsc) noexcept {
 
 std::uint32_t ClassifierActor::recheck_windows() noexcept {
   std::uint32_t done = 0;
-  std::uint32_t left = window_.waiting();  // no lane is looked at behind the last that waits
+  std::uint32_t left = window_.waiting();  // ends the loop after the last batch that waits
   const SegmentLayout& layout = context_.segment.layout();
   for (std::uint32_t stage = 0; stage < context_.plan->stages.size(); ++stage) {
     if (!context_.plan->stages[stage].stateful) continue;
@@ -79,7 +79,7 @@ std::uint32_t ClassifierActor::recheck_windows() noexcept {
       const std::uint32_t row = row_of(static_cast<std::uint8_t>(stage), stream);
       for (std::uint32_t lane = 0; lane < layout.lane_count && left != 0; ++lane) {
         const std::uint32_t waiting = window_.waiting(row, lane);
-        if (waiting == 0) continue;  // the next number lies in a line of another core
+        if (waiting == 0) continue;  // to read the next number costs a line of another core
         left -= waiting;
         const std::uint64_t next = released_in_window(context_.segment, stage, stream, lane) + 1;
         const std::uint32_t slot = window_.remove(row, lane, next);
@@ -103,8 +103,8 @@ std::uint32_t ClassifierActor::do_work() noexcept {
     look_ahead();
     process(taken);
   }
-  // A batch of a lane may pass through another worker's hands, or recovery's, which were dealt it
-  // before the lane came here: then nothing says that the next number has moved.
+  // Another worker, or recovery, may pass a batch of the lane that it got before the lane came
+  // here: then no message says that the next number has moved.
   if (window_.waiting() != 0 && (done == 0 || rounds_to_recheck_-- == 0)) {
     rounds_to_recheck_ = kRecheckRounds;
     done += recheck_windows();
@@ -112,7 +112,7 @@ std::uint32_t ClassifierActor::do_work() noexcept {
   return done;
 }
 
-/// Asks for the slot of the batch that comes next.
+/// Fetches the slot of the next batch.
 void ClassifierActor::look_ahead() noexcept {
   std::uint32_t next = 0;
   if (!inbox_.peek(next)) return;
@@ -120,8 +120,8 @@ void ClassifierActor::look_ahead() noexcept {
   next_ = next;
 }
 
-/// A batch is through: asks for the first packets of the one that comes next. They are on their way
-/// while this one is handed on; the next ones, while that is taken.
+/// Called when a batch is done: fetches the first packets of the next batch. They come while this
+/// batch is handed on, further ones while the next batch is taken.
 void ClassifierActor::fetch_next_packets() noexcept {
   if (next_ == kNoSlot) return look_ahead();
   if (packets_ahead_ == next_) return;
@@ -147,7 +147,7 @@ void ClassifierActor::enter_in_sequence(std::uint32_t slot, std::uint8_t stage) 
   LaneWindow& window = context_.segment.lane_window(stage, stream, lane);
   const std::uint32_t row = row_of(stage, stream);
   std::uint64_t next = released_in_window(context_.segment, stage, stream, lane) + 1;
-  if (is_skipped(context_.segment, stage, header)) {  // by a producer that died before it said so
+  if (is_skipped(context_.segment, stage, header)) {  // by a producer that died
     pass_on(slot, context_.segment.batch(slot), stage);
     return;
   }
@@ -203,7 +203,7 @@ void ClassifierActor::pass_on(std::uint32_t slot, const Batch& batch, std::uint8
   const bool beside = plan.stages[stage].group != plan.actors[context_.me.actor].group;
   if (beside && !is_stand_in(*batch.header)) {
     ++context_.counter(Counter::kStandInBatches);
-    if (ticks != 0) stand_in_ticks_ = ticks;  // those that are not timed count like it
+    if (ticks != 0) stand_in_ticks_ = ticks;  // batches that are not timed count the same
     context_.counter(Counter::kStandInTime) += stand_in_ticks_;
   }
   outbox_.send(slot, next);

@@ -10,7 +10,7 @@ namespace {
 
 void run(int argc, char** argv) {
   ActorProcess process(argc, argv, "Millrace classifier: runs network functions on the CPU");
-  process.give_up_rights();  // before threads that a function may start
+  process.give_up_rights();  // before a function may start threads
   FunctionStages functions(
       process.context());  // tables before enrolment: a failure costs no packet
   process.enrol();

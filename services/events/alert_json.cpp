@@ -52,7 +52,7 @@ void put_metadata(const SignatureName& name, std::string& out) {
   out += '}';
 }
 
-/// Of the rule that a line is about.
+/// The signature of a line: of the rule that it is about.
 struct SignatureOfLine {
   std::uint32_t sid, gid, revision;
   std::uint32_t priority;
@@ -120,7 +120,7 @@ void put_signature(const SignatureEvent& event, const SignatureName* name, std::
 }
 
 void put_drop(const DropEvent& event, const SignatureName* name, std::string& out) {
-  // Suricata's words.
+  // The words that Suricata writes.
   static constexpr std::array kReasons = {"rules", "flow drop", "stream error", "stream memcap",
                                           "decode error"};
   static_assert(kReasons.size() == static_cast<std::size_t>(EventDropReason::kCount));

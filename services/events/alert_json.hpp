@@ -8,21 +8,21 @@
 #include "services/functions/ids/signature_names.hpp"
 #include "shared/layout/event_record.hpp"
 
-/// What a line says of alerts: keys of an object that is begun, as EVE has them.
+/// The part of a line about alerts: adds keys, as EVE has them, to the object that was begun last.
 
 namespace millrace {
 
-/// Of a record of kAlert: the object `alert`. The rule's number stands for the signature's.
+/// For a record of kAlert: adds the object `alert`. The rule's number stands for the signature's.
 void put_alert(const AlertEvent& alert, std::string& out);
 
-/// Of a record of kSignature: app_proto, direction and tx_id as far as they are known, and the
-/// object `alert`. `name`: null when nothing is known of the signature; then it has no message.
+/// For a record of kSignature: adds app_proto, direction and tx_id, if they are known, and the
+/// object `alert`. `name`: null when the signature is unknown; then the alert has no message.
 void put_signature(const SignatureEvent& event, const SignatureName* name, std::string& out);
 
-/// Of a record of kDrop: direction, the object `drop` and, where a rule did it, `alert`.
+/// For a record of kDrop: adds direction, the object `drop` and, when a rule dropped it, `alert`.
 void put_drop(const DropEvent& event, const SignatureName* name, std::string& out);
 
-/// app_proto and direction, as far as they are known. `app`: zeros behind it.
+/// Adds app_proto and direction, if they are known. `app`: padded with zeros.
 void put_app(std::span<const char> app, FlowDirection direction, std::string& out);
 
 }  // namespace millrace

@@ -75,7 +75,7 @@ static_assert(std::ranges::is_sorted(kNames, {}, &NamedField::field));
 
 const NamedField& name_of(EventField field) { return kNames[static_cast<std::size_t>(field)]; }
 
-/// Those that have a value. Of several alike the first.
+/// The fields of a text that have a value; of equal fields the first.
 class Fields {
  public:
   explicit Fields(std::span<const std::byte> text) {
@@ -86,7 +86,7 @@ class Fields {
     }
   }
   bool has(EventField field) const { return values_[static_cast<std::size_t>(field)].has_value(); }
-  /// Of the fields [first, last].
+  /// True when one of the fields [first, last] has a value.
   bool has_any(EventField first, EventField last) const {
     const auto begin = values_.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = values_.begin() + static_cast<std::ptrdiff_t>(last) + 1;
@@ -110,7 +110,7 @@ void put_texts(const Fields& fields, std::initializer_list<EventField> list, std
   }
 }
 
-/// Nothing: it is no number of so many digits at most.
+/// The number in `text`; nothing when it is no number or has too many digits.
 std::optional<std::uint64_t> number_in(std::string_view text) {
   constexpr std::size_t kDigitsMax = 5;
   std::uint64_t number = 0;
@@ -197,7 +197,7 @@ void put_smtp(const Fields& fields, std::span<const std::byte> text, std::string
   });
 }
 
-/// As Suricata has it: of the packet on the wire.
+/// Adds `tunnel` as Suricata writes it: about the packet on the wire.
 void put_tunnel(const Fields& fields, std::string& out) {
   EventTunnel tunnel{};
   const auto bytes = fields.bytes(EventField::kTunnel);
@@ -210,7 +210,7 @@ void put_tunnel(const Fields& fields, std::string& out) {
   });
 }
 
-/// As Suricata has it: a dot for each byte that is no letter, and lines.
+/// The text as Suricata prints it: a dot for each byte that is not printable; line ends stay.
 std::string printable(std::string_view text) {
   std::string shown(text);
   std::ranges::replace_if(

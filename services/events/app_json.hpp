@@ -8,18 +8,18 @@
 #include <span>
 #include <string>
 
-/// What a line says of an event's text (event_text.hpp): keys of an object that is begun, as EVE
-/// has them. Whatever the text holds, they are valid JSON.
+/// The part of a line about an event's text (event_text.hpp): adds keys, as EVE has them, to the
+/// object that was begun last. Whatever the text holds, the line stays valid JSON.
 
 namespace millrace {
 
-/// The objects `http`, `dns`, `tls`, `ssh`, `smtp` and `tunnel`, as far as `text` has fields of
-/// them, and the keys `payload`, `payload_printable`, `packet` and `packet_info`. `transaction`:
-/// its number, for `dns`.
+/// Adds the objects `http`, `dns`, `tls`, `ssh`, `smtp` and `tunnel` of which `text` has fields,
+/// and the keys `payload`, `payload_printable`, `packet` and `packet_info`. `transaction`: its
+/// number, for `dns`.
 void put_fields(std::span<const std::byte> text, std::optional<std::uint64_t> transaction,
                 std::string& out);
 
-/// For the object `millrace`: the key `cut`, names of what is not there as long as it was.
+/// Adds the key `cut` to the object `millrace`: the names of fields that were shortened.
 void put_cut_fields(std::span<const std::byte> text, std::string& out);
 
 }  // namespace millrace

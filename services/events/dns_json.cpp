@@ -23,7 +23,7 @@ using json_line::put_text;
 using json_line::put_value;
 
 constexpr std::uint64_t kVersion = 2;
-// Of the header's flags (RFC 1035 4.1.1, RFC 2535 6.1).
+// Bits of the header's flags (RFC 1035 4.1.1, RFC 2535 6.1).
 constexpr std::uint16_t kAnswer = 0x8000, kAuthoritative = 0x0400, kTruncated = 0x0200,
                         kRecursionDesired = 0x0100, kRecursionAvailable = 0x0080, kZero = 0x0040;
 constexpr unsigned kOpcodeShift = 11, kOpcodeMask = 0xf, kCodeMask = 0xf;
@@ -32,7 +32,7 @@ struct NamedType {
   std::uint16_t type;
   const char* name;
 };
-// The registry of the IANA.
+// From the registry of the IANA.
 constexpr NamedType kTypes[] = {
     {1, "A"},      {2, "NS"},     {5, "CNAME"},  {6, "SOA"},     {10, "NULL"},  {11, "WKS"},
     {12, "PTR"},   {13, "HINFO"}, {14, "MINFO"}, {15, "MX"},     {16, "TXT"},   {17, "RP"},
@@ -43,7 +43,7 @@ constexpr NamedType kTypes[] = {
     {252, "AXFR"}, {255, "ANY"},  {256, "URI"},  {257, "CAA"}};
 constexpr std::array kCodes = {"NOERROR",  "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED",
                                "YXDOMAIN", "YXRRSET", "NXRRSET",  "NOTAUTH",  "NOTZONE"};
-/// Types that `grouped` has an array of texts for.
+/// Types for which `grouped` has an array of texts.
 constexpr std::array<std::string_view, 7> kGrouped = {"A",  "AAAA", "CNAME", "MX",
                                                       "NS", "PTR",  "TXT"};
 

@@ -10,12 +10,12 @@
 
 namespace millrace {
 
-/// EVE's object `dns`, version 2, of an event's text (event_text.hpp) that has fields of DNS: of a
-/// question or an answer, as the header says. `transaction`: its number.
+/// Adds EVE's object `dns`, version 2, for an event's text (event_text.hpp) with fields of DNS: of
+/// a question or an answer, as the header says. `transaction`: its number.
 void put_dns(std::span<const std::byte> text, std::optional<std::uint64_t> transaction,
              std::string& out);
 
-/// "A", "NS"; of one without a name its number.
+/// The name of a type ("A", "NS"), or its number if it has no name.
 std::string dns_type_name(std::uint16_t type);
 
 }  // namespace millrace

@@ -12,43 +12,43 @@
 
 namespace millrace {
 
-/// Counts the lines of `file` behind `offset`, and cuts off what follows the last of them, half a
-/// line. `error`: errno where that fails.
+/// Counts the whole lines of `file` behind `offset`, and cuts off half a line after the last one.
+/// `error`: errno when that fails.
 std::uint64_t keep_whole_lines(const UniqueFd& file, std::uint64_t offset, int& error) noexcept;
 
-/// The file that lines are added to. Holds whole lines only, whatever happens to disk or process.
-/// What it cannot do it says once, and does again when it can. One thread; calls last as long as
+/// The file to which lines are added. It holds whole lines only, whatever happens to disk or
+/// process. An error is logged once, and the work is tried again. One thread; calls last as long as
 /// the disk takes.
 ///
-/// It follows a rename, as log rotation needs it: a file that is no longer at its path is let go of
-/// and a new one is begun there (looked at once a second, and on reopen()).
+/// It follows a rename, as log rotation needs it: when its file is no longer at the path, it closes
+/// the file and begins a new one there (checked once a second, and on reopen()).
 class EventFile {
  public:
-  /// Where the next line will begin: the file (inode) and its size. 0: there is none now.
+  /// Where the next line will begin: the file (inode) and its size. 0: there is no file now.
   struct Place {
     std::uint64_t file = 0, offset = 0;
   };
   enum class Life { kFirst, kRestarted };
-  /// Opens it. Half a line that was left there becomes a line, but behind `begun`, where a
-  /// killed process wrote: call lines_behind(begun) before anything else. Throws Error when it
-  /// cannot be opened in the first life; in a later one that costs lines until it can (look()),
-  /// lines_behind(begun) is 0, and half a line is cut off when it is opened.
+  /// Opens the file. Half a line at its end becomes a line, unless it lies behind `begun`, where a
+  /// killed process wrote: call lines_behind(begun) before anything else. In the first life it
+  /// throws Error when the file cannot be opened. In a later life lines are lost until it can be
+  /// (look()); lines_behind(begun) is then 0, and half a line is cut off once the file is open.
   EventFile(const PlanEvents& settings, const Place& begun, Life life = Life::kFirst);
   explicit EventFile(const PlanEvents& settings) : EventFile(settings, {}) {}
 
   bool is_open() const noexcept { return static_cast<bool>(file_); }
   Place place() const noexcept;
-  /// Whole lines that were added behind `place` (before this process's time); a half one is cut
-  /// off. 0 when the file is another one by now.
+  /// The whole lines that a process before this one added behind `place`; cuts off half a line. 0
+  /// when the file is another one by now.
   std::uint64_t lines_behind(const Place& place) noexcept;
 
-  /// Adds `lines`, each of which has its end. Returns how many of them are in the file.
+  /// Adds `lines`, each with its line end. Returns how many of them are in the file.
   std::uint64_t write(std::string_view lines) noexcept;
-  /// Between writes: renames a file that is long enough. True when it did.
+  /// Called between writes: renames the file if it is long enough. True when it did.
   bool rotate() noexcept;
-  /// Once a second or so: goes where the path is; tries again what did not work.
+  /// Called once a second or so: reopens the path if the file has moved; tries again what failed.
   void look() noexcept;
-  /// Closes it and opens what is at the path now (SIGHUP).
+  /// Closes the file and opens the one that is at the path now (SIGHUP).
   void reopen() noexcept;
 
  private:

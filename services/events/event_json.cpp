@@ -25,7 +25,7 @@ using json_line::put_value;
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
-/// Bytes of the UTF-8 character that `text` begins with; 0: it begins with none (RFC 3629).
+/// Bytes of the UTF-8 character at the start of `text`; 0: there is none (RFC 3629).
 std::size_t character_bytes(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t first = at(0);
@@ -99,7 +99,7 @@ std::optional<std::uint64_t> transaction_of(const EventRecord& record) {
   return record.signature.transaction.number();
 }
 
-/// What its kind alone has.
+/// Adds the keys that only the record's kind has.
 void put_payload(const EventRecord& record, const EventPlace& place, EventTimes& times,
                  std::string& out) {
   const auto transaction = transaction_of(record);
@@ -133,7 +133,7 @@ void put_packet(const EventRecord& record, const Plan& plan, std::string& out) {
   put_value("icmp_code", record.destination_port >> 8, out);
 }
 
-/// Of what is about a connection: names by which other lines, and other programs, know it.
+/// Adds flow_id and community_id, by which other lines, and other programs, name the connection.
 void put_identity(const EventRecord& record, std::string& out) {
   if (record.kind == EventKind::kAnomaly && record.anomaly.type != AnomalyType::kAppUnreadable) {
     return;

@@ -14,8 +14,8 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_record.hpp"
 
-/// A record as a line of JSON, in the form of Suricata's EVE: what reads eve.json reads this. What
-/// EVE has no place for is in an object `millrace`.
+/// A record as a line of JSON, in the form of Suricata's EVE: programs that read eve.json read
+/// this. Values for which EVE has no key are in an object `millrace`.
 
 namespace millrace {
 
@@ -31,7 +31,7 @@ class EventTimes {
   std::string text_, zone_;  ///< of that second
 };
 
-/// What a record does not say by itself.
+/// What a line needs and the record does not hold.
 struct EventPlace {
   std::string_view actor;                    ///< of the ring that it lay in
   std::uint64_t number = 0;                  ///< in that ring, counted from the topology's start
@@ -40,16 +40,16 @@ struct EventPlace {
   std::span<const std::byte> text = {};      ///< of the event (event_text.hpp)
 };
 
-/// Adds the line with its end. Whatever the record holds (it is another process's), the line is
-/// valid JSON; numbers that the plan has no name for are shown as numbers. `plan`: names functions,
+/// Adds the line with its line end. Whatever the record holds (another process wrote it), the line
+/// is valid JSON; numbers without a name in the plan are shown as numbers. `plan`: names functions,
 /// paths and ports.
 void put_event(const EventRecord& record, const EventPlace& place, const Plan& plan,
                EventTimes& times, std::string& out);
 
-/// Of a protocol of IP, as EVE has them; of others the number in three digits.
+/// The name of an IP protocol, as EVE writes it; the number in three digits if it has none.
 std::string protocol_name(std::uint8_t protocol);
 
-/// `text` between quotes; what is no UTF-8 becomes U+FFFD.
+/// Adds `text` between quotes; bytes that are no UTF-8 become U+FFFD.
 void put_json_text(std::string_view text, std::string& out);
 
 /// Whole lines in `text`.

@@ -13,7 +13,7 @@
 namespace millrace {
 namespace {
 
-/// EventSink::intent_ring while a line is written that is of no ring.
+/// EventSink::intent_ring while a line that belongs to no ring is written.
 constexpr std::uint64_t kOfNoRing = UINT64_MAX;
 constexpr std::size_t kLineBytes = 1024;  ///< more than a line has: room for all of a turn's
 
@@ -43,17 +43,18 @@ EventPump::EventPump(const Plan& plan, const EventRings& rings, std::uint64_t ts
     sources_.push_back({plan.actors[actor].name, EventReader(rings, ring)});
   }
   use(plan_);
-  static_cast<void>(community_id_of({}));  // loads what it needs of libcrypto
+  static_cast<void>(community_id_of({}));  // loads the parts of libcrypto that it needs
   lines_.reserve(std::size_t{kRecordsPerTurn} * kLineBytes);
   finish_what_was_begun();
 }
 
-/// The last process was killed while it wrote. All words are set, not added to: should we be killed
-/// here, the next one does the same once more. Behind let_go_until() nothing is left to do.
+/// Called when the last process was killed while it wrote. Sets all words and adds to none: if this
+/// process is killed here too, the next one does the same again. After let_go_until() nothing is
+/// left to do.
 void EventPump::finish_what_was_begun() {
   const std::uint64_t number = sink_.intent_ring.load(std::memory_order_acquire);
   if (number == kOfNoRing && file_ != nullptr) {
-    file_->lines_behind({sink_.intent_file, sink_.intent_offset});  // half a line goes
+    file_->lines_behind({sink_.intent_file, sink_.intent_offset});  // cuts off half a line
     sink_.intent_ring.store(0, std::memory_order_release);
   }
   if (number == 0 || number > sources_.size() || file_ == nullptr) return;
@@ -75,8 +76,8 @@ void EventPump::finish_what_was_begun() {
   sink_.intent_ring.store(0, std::memory_order_release);
 }
 
-/// What the killed process was writing is told while the file is closed. So it counts as lost, and
-/// is not written once more when a file that has a part of it is back.
+/// Tells the killed process's records while the file is closed. So they count as lost, and are not
+/// written again when a file that has a part of them is back.
 void EventPump::tell_without_file(std::uint32_t ring) {
   if (sources_[ring].reader.head() == sink_.intent_head) {
     store(sink_.file_written, sink_.intent_written);
@@ -89,8 +90,8 @@ void EventPump::tell_without_file(std::uint32_t ring) {
   sink_.intent_ring.store(0, std::memory_order_release);
 }
 
-/// That the next `lines` lines of a ring take, with those between them that are refused, or are of
-/// streams: these are in their files before anything else is written.
+/// Records that the next `lines` lines of a ring take, with those between them that are refused or
+/// belong to streams: these are in their files before anything else is written.
 std::uint32_t EventPump::records_of(EventReader& reader, std::uint64_t lines,
                                     std::uint64_t& refused, std::uint64_t& streamed) noexcept {
   std::uint64_t skipped = 0;
@@ -115,7 +116,7 @@ void EventPump::use(Plan plan) {
   use_streams();
 }
 
-/// Files go on where their settings are the same.
+/// Opens the files of `streams` functions; those with unchanged settings go on.
 void EventPump::use_streams() {
   streams_.resize(plan_.functions.size());
   for (std::size_t i = 0; i < streams_.size(); ++i) {
@@ -191,7 +192,7 @@ void EventPump::rotate() noexcept {
   if (file_->rotate()) store(sink_.rotations, load(sink_.rotations) + 1);
 }
 
-/// Counted and let go of in this order, the file's part between two stores of the intent.
+/// Writes, counts, then lets the records go; writes to the file between two stores of the intent.
 void EventPump::write(std::uint32_t ring, std::uint64_t head, std::uint32_t count) noexcept {
   const std::uint64_t written = load(sink_.file_written), lost = load(sink_.file_lost);
   sink_.intent_stream_written = load(sink_.stream_written);

@@ -25,26 +25,27 @@
 
 namespace millrace {
 
-/// From the rings to the file, the socket, the collector and the files of streams. A record leaves
-/// its ring when it is dealt with: told or counted as lost. What a killed process was writing is
-/// found again in the file by its successor, so a line is there once. Where `file` cannot be opened
-/// when the successor is made, what was being written counts as lost as a whole, at most
-/// kRecordsPerTurn records, though some of its lines may be in the file. One thread.
+/// Moves records from the rings to the file, the socket, the collector and the files of streams. A
+/// record leaves its ring when it is told or counted as lost. After a kill the successor finds in
+/// the file what was written, so each line is there once. If it cannot open `file`, all records of
+/// the last write count as lost, at most kRecordsPerTurn, though some of their lines may be in the
+/// file. One thread.
 class EventPump {
  public:
-  /// `file`, `ipfix`: null: there is none. All borrowed; `tsc_hz`: of the status file.
+  /// `file`, `ipfix`: null if there is none. All borrowed; `tsc_hz`: of the status file.
   EventPump(const Plan& plan, const EventRings& rings, std::uint64_t tsc_hz, EventFile* file,
             EventSocket& socket, IpfixExport* ipfix = nullptr);
 
-  /// Names of functions, and files of names of signatures, by another plan of the same topology.
+  /// Takes names of functions, and files with names of signatures, from a newer plan of the same
+  /// topology.
   void use(Plan plan);
-  /// Where a signature is not known, this is asked for the newest plan: a table that was just
-  /// switched to brings new ones. At most once a turn.
+  /// `newest` is asked for the newest plan when a signature is unknown: a table that was just
+  /// switched to has new ones. At most once a turn.
   void on_unknown(std::function<std::optional<Plan>()> newest) { newest_ = std::move(newest); }
-  /// Of each ring at most kRecordsPerTurn. Returns how many lines there were.
+  /// Deals with at most kRecordsPerTurn records of each ring. Returns the number of lines.
   std::size_t turn();
 
-  /// Adds a line of `stats`. It is of no ring, and counts as none of what functions tell.
+  /// Adds a line of `stats`. It belongs to no ring, and is not counted as a line of functions.
   void tell_stats(const StatusView& status);
 
   static constexpr std::uint32_t kRecordsPerTurn = 256;

@@ -15,8 +15,8 @@
 namespace millrace {
 
 /// The Unix socket (a stream) at which each client gets every line from when it connected on.
-/// No client is waited for: lines wait for it in a bounded buffer, what finds no room there is
-/// lost to it, and one that takes nothing for kClientPatienceNs is let go of. One thread; no call
+/// No client is waited for: its lines wait in a bounded buffer, it loses lines that find no room
+/// there, and it is disconnected when it takes nothing for kClientPatienceNs. One thread; no call
 /// blocks.
 class EventSocket {
  public:
@@ -34,10 +34,10 @@ class EventSocket {
   void put(std::string_view lines) noexcept;
   /// Adds what turn() waits for to `items`.
   void add_to(std::vector<pollfd>& items) const;
-  /// Takes new clients, sends what can be sent, lets go of those that have left. `now_ns`:
+  /// Accepts new clients, sends what can be sent, and closes clients that have left. `now_ns`:
   /// monotonic.
   void turn(std::uint64_t now_ns) noexcept;
-  /// Nothing waits for a client.
+  /// True when no line waits for a client.
   bool idle() const noexcept;
 
  private:
@@ -48,7 +48,7 @@ class EventSocket {
   };
 
   void accept_new(std::uint64_t now_ns) noexcept;
-  /// False: it has left.
+  /// False: the client has left.
   bool send(Client& client, std::uint64_t now_ns) noexcept;
 
   std::string path_;

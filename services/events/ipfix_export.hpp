@@ -13,26 +13,26 @@
 
 namespace millrace {
 
-/// Records of flows and translations to a collector of IPFIX, by UDP. Nothing waits for it: what
-/// cannot be sent is lost, counted, and missing in the sequence numbers that the collector sees.
-/// What the network loses behind us the sequence numbers alone tell. One thread; no call blocks.
+/// Sends records of flows and translations to a collector of IPFIX, by UDP. Nothing waits for the
+/// collector: a record that cannot be sent is lost, counted, and missing in the sequence numbers
+/// that the collector sees. Only these numbers show what the network loses. One thread; no call
+/// blocks.
 ///
-/// Each record is sent once at the most: it is counted as begun before it leaves its ring, and what
-/// a killed process had begun and not sent its successor counts as lost.
+/// Each record is sent at most once: it is counted as begun before it leaves its ring, and the
+/// successor of a killed process counts as lost what was begun and not sent.
 class IpfixExport {
  public:
-  /// Templates are sent again with the first message behind either.
+  /// Templates are sent again with the first message after this time, or this many messages.
   static constexpr std::uint64_t kTemplatePauseNs = 60'000'000'000;
   static constexpr std::uint32_t kTemplatePauseMessages = 500;
 
-  /// `sink`, borrowed, gets the counts. Throws Error when the kernel gives no socket; a collector
-  /// that cannot be reached is none.
+  /// `sink`, borrowed, gets the counts. Throws Error when the kernel gives no socket; an
+  /// unreachable collector is no error.
   IpfixExport(const PlanIpfix& settings, EventSink& sink);
 
-  /// `records` are about to leave their ring: what will be sent of them counts as begun.
+  /// Called before `records` leave their ring: counts those that will be sent as begun.
   void begin(std::span<const EventRecord> records) noexcept;
-  /// Sends what begin() was called with. `times_ns`: of each record, Unix time. `now_ns`: Unix
-  /// time.
+  /// Sends the records of begin(). `times_ns`: of each record, Unix time. `now_ns`: Unix time.
   void send(std::span<const EventRecord> records, std::span<const std::uint64_t> times_ns,
             std::uint64_t now_ns) noexcept;
 

@@ -19,7 +19,7 @@ constexpr std::uint32_t kReversePen = 29305;  ///< RFC 5103, 6.1
 constexpr std::size_t kMessageHeaderBytes = 16, kSetHeaderBytes = 4;
 constexpr std::uint64_t kNsOfAMillisecond = 1'000'000;
 
-/// Information elements, by their numbers at IANA.
+/// Information elements, with their numbers at IANA.
 constexpr std::uint16_t kOctetDeltaCount = 1, kPacketDeltaCount = 2, kProtocolIdentifier = 4,
                         kTcpControlBits = 6, kSourceTransportPort = 7, kSourceIpv4Address = 8,
                         kDestinationTransportPort = 11, kDestinationIpv4Address = 12,
@@ -181,7 +181,7 @@ std::uint64_t translation_value_of(const EventRecord& record, std::uint64_t time
   }
 }
 
-/// Of all but addresses of IPv6.
+/// The value of every element but addresses of IPv6.
 std::uint64_t value_of(const EventRecord& record, std::uint64_t time_ms,
                        const Field& field) noexcept {
   switch (field.element) {
@@ -240,7 +240,7 @@ void IpfixMessage::set_u16(std::size_t at, std::size_t value) noexcept {
 void IpfixMessage::begin_set(std::uint16_t id) noexcept {
   set_at_ = size_;
   put(id, 2);
-  put(0, 2);  // end_set() knows
+  put(0, 2);  // the length, which end_set() writes
 }
 
 void IpfixMessage::end_set() noexcept {
@@ -265,7 +265,7 @@ void IpfixMessage::begin(std::uint32_t time_s, std::uint32_t sequence, std::uint
   records_ = 0;
   open_ = IpfixTemplate::kCount;
   put(kVersion, 2);
-  put(0, 2);  // finish() knows
+  put(0, 2);  // the length, which finish() writes
   put(time_s, 4);
   put(sequence, 4);
   put(domain, 4);

@@ -30,22 +30,22 @@ enum class IpfixTemplate : std::uint8_t {
 };
 inline constexpr std::uint16_t kIpfixTemplateFirst = 256;
 
-/// Nothing is exported of others: kCount.
+/// The template of a record; kCount: it is not exported.
 IpfixTemplate ipfix_template_of(const EventRecord& record) noexcept;
 inline bool is_ipfix_record(const EventRecord& record) noexcept {
   return ipfix_template_of(record) != IpfixTemplate::kCount;
 }
 
-/// One message, while it is put together. Nothing allocates.
+/// One message under construction. Nothing allocates.
 class IpfixMessage {
  public:
   static constexpr std::size_t kBytesMax = 1400;  ///< it fits a packet, tunnels included
 
-  /// Empty, but for all templates where it is to have them. `sequence`: data records that were put
-  /// in messages before, modulo 2^32. `time_s`: Unix time.
+  /// Begins an empty message, or one with all templates. `sequence`: data records in earlier
+  /// messages, modulo 2^32. `time_s`: Unix time.
   void begin(std::uint32_t time_s, std::uint32_t sequence, std::uint32_t domain,
              bool with_templates) noexcept;
-  /// Adds a record, of is_ipfix_record(). `time_ns`: its time, Unix. False: there is no room.
+  /// Adds a record that has a template. `time_ns`: its time, Unix. False: there is no room.
   bool add(const EventRecord& record, std::uint64_t time_ns) noexcept;
   std::uint32_t records() const noexcept { return records_; }
   /// The message as it is sent.

@@ -12,8 +12,7 @@
 
 #include "services/events/event_json.hpp"
 
-/// Pieces of which a line is put together. `out` is not empty, and what is added stands in the
-/// object that was begun last.
+/// Adds pieces of a line to `out`, which is not empty. They go into the object that was begun last.
 
 namespace millrace::json_line {
 
@@ -29,7 +28,7 @@ inline void put_text(const char* key, std::string_view text, std::string& out) {
   put_json_text(text, out);
 }
 
-/// An array of texts; its key stands in front of it.
+/// Adds a key and an array of texts.
 template <typename Texts>
 void put_array(const Texts& texts, std::string& out) {
   out += '[';
@@ -50,7 +49,7 @@ inline void put_flag(const char* key, bool flag, std::string& out) {
   out += flag ? "true" : "false";
 }
 
-/// `version`: 4; of all others it is an address of IPv6.
+/// The text of an address. `version`: 4; any other: an address of IPv6.
 inline std::string address_text(std::uint8_t version, const std::array<std::uint8_t, 16>& address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   ::inet_ntop(version == 4 ? AF_INET : AF_INET6, address.data(), text.data(), text.size());
@@ -59,7 +58,7 @@ inline std::string address_text(std::uint8_t version, const std::array<std::uint
 
 enum class PacketEnd : std::uint8_t { kSource, kDestination };
 
-/// One end of a packet, a flow or a tunnel. `port`: nothing where its protocol has none.
+/// Adds one end of a packet, a flow or a tunnel. `port`: nothing if the protocol has none.
 inline void put_end(PacketEnd end, std::uint8_t version,
                     const std::array<std::uint8_t, 16>& address, std::optional<std::uint16_t> port,
                     std::string& out) {
@@ -68,7 +67,7 @@ inline void put_end(PacketEnd end, std::uint8_t version,
   if (port) put_value(is_source ? "src_port" : "dest_port", *port, out);
 }
 
-/// Both ends and the protocol. `Of`: EventRecord, EventTunnel.
+/// Adds both ends and the protocol. `Of`: EventRecord, EventTunnel.
 template <typename Of>
 void put_ends(const Of& of, bool has_ports, std::string& out) {
   const auto port = [&](std::uint16_t number) {
@@ -79,7 +78,7 @@ void put_ends(const Of& of, bool has_ports, std::string& out) {
   put_text("proto", protocol_name(of.protocol), out);
 }
 
-/// An object with what `body` puts into it.
+/// Adds an object that `body` fills.
 template <typename Body>
 void put_object(const char* key, std::string& out, const Body& body) {
   put_key(key, out);

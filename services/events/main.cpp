@@ -24,9 +24,9 @@
 #include "shared/layout/mapping.hpp"
 #include "shared/layout/status_layout.hpp"
 
-/// What functions tell of packets, to a file, a Unix socket and a collector of IPFIX. Maps the
-/// status file read-only but for the rings, never the segment. Its death or slowness costs records
-/// and touches no packet.
+/// Writes the records of functions to a file, a Unix socket and a collector of IPFIX. Maps the
+/// status file read-only but for the rings, never the segment. If it dies or is slow, records are
+/// lost; no packet is touched.
 
 namespace millrace {
 namespace {
@@ -89,7 +89,7 @@ class Service {
  private:
   std::string ready_path() const { return run_dir_ + "/events.ready"; }
 
-  /// The first one to be ready leaves a file, which stays as long as the topology.
+  /// The first process to be ready leaves a file, which stays as long as the topology.
   EventFile::Life life() const {
     const bool was_ready = std::filesystem::exists(ready_path());
     return was_ready ? EventFile::Life::kRestarted : EventFile::Life::kFirst;
@@ -112,7 +112,7 @@ class Service {
     ::poll(items_.data(), items_.size(), kQuietMs);
   }
 
-  /// The processes that tell have ended before.
+  /// Called at the end, after the processes that write records have ended.
   void leave() {
     while (pump_->turn() != 0) socket_->turn(monotonic_ns());
     if (plan_.events->stats_s != 0) pump_->tell_stats(view_);

@@ -17,20 +17,20 @@ namespace millrace {
 struct NamedSignature {
   std::uint32_t gid, sid, revision;
 };
-/// That the record names. Nothing: it names none.
+/// The signature that the record names; nothing if it names none.
 std::optional<NamedSignature> named_signature(const EventRecord& record) noexcept;
 
-/// Names of signatures of all functions of a topology: of the images in use, and of each function
-/// the image before, whose records may still be under way. One thread.
+/// Names of the signatures of all functions of a topology: of the images in use, and of the image
+/// before, whose records may still be in a ring. One thread.
 class SignatureBook {
  public:
-  /// Reads what is new: of the functions as they compute, and of the editions beside them. Returns
-  /// what cannot be read; that is tried again with the next plan.
+  /// Reads the new images: those in use, and editions beside them. Returns what cannot be read; it
+  /// is tried again with the next plan.
   std::vector<std::string> use(const Plan& plan);
-  /// Of a record that names a signature (kSignature, kDrop): that of its revision, else of the
-  /// newest one. Null: nothing is known. Good until use().
+  /// The name of a record's signature (kSignature, kDrop): of its revision, else of the newest one.
+  /// Null: unknown. Valid until use().
   const SignatureName* find(const EventRecord& record) const noexcept;
-  /// How many signatures each function has that has any, by number in the plan.
+  /// The number of signatures of each function, by the function's number in the plan.
   std::vector<std::uint64_t> counts() const;
 
  private:

@@ -27,7 +27,7 @@ std::uint64_t load(std::uint64_t& word) noexcept {
   return std::atomic_ref(word).load(std::memory_order_relaxed);
 }
 
-/// Dropped as the configuration says so, or as they are broken.
+/// Packets dropped by configuration or as malformed.
 bool is_blocked(const Plan& plan, std::size_t reason) {
   if (reason == static_cast<std::size_t>(Reason::kMalformed)) return true;
   const PlanReason* const own = declared_reason(plan.reasons, reason);
@@ -92,7 +92,7 @@ void add_flows(const Plan& plan, const StatusView& status, std::uint32_t functio
   sums.flows_refused += of(FlowCounter::kTableFull);
 }
 
-/// What ports could not take. A capture offers what is asked for.
+/// Adds packets that ports could not take. A capture has none: it gives only what is asked for.
 void add_missed(const Plan& plan, const StatusView& status, StatsSums& sums) {
   for (const PlanStream& stream : plan.streams) {
     const std::string& device = plan.ports[stream.port].device;

@@ -10,12 +10,12 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/status_layout.hpp"
 
-/// EVE's `stats`: sums since the topology's start, out of the status file, so they cost no packet
-/// anything.
+/// EVE's `stats`: sums since the topology's start, read from the status file, so that packets are
+/// not slowed.
 
 namespace millrace {
 
-/// As far as EVE has a place for them. Packets count when they have left, but for `missed`.
+/// The counts for which EVE has a field. Packets count when they have left, but for `missed`.
 struct StatsSums {
   std::uint64_t uptime_s = 0;
   std::uint64_t received = 0, received_bytes = 0;
@@ -33,7 +33,7 @@ struct StatsSums {
 /// `now_ns`: system clock.
 StatsSums stats_sums(const Plan& plan, const StatusView& status, std::uint64_t now_ns);
 
-/// Adds the line with its end. `rules`: of each function that has signatures, how many.
+/// Adds the line with its line end. `rules`: the number of signatures of each function.
 void put_stats(const StatsSums& sums, const std::vector<std::uint64_t>& rules, const Plan& plan,
                std::uint64_t time_ns, EventTimes& times, std::string& out);
 

@@ -66,7 +66,7 @@ StreamFiles::~StreamFiles() {
   }
 }
 
-/// What is there already counts too.
+/// Counts the bytes that are there already.
 void StreamFiles::read_folder() {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(limits_.folder, ignored)) {
@@ -77,7 +77,7 @@ void StreamFiles::read_folder() {
   }
 }
 
-/// That a process has left which was killed between a part of a line and its cut (append()).
+/// Cuts off the part of a line that a killed process left (append()).
 void StreamFiles::cut_half_line(const char* name) {
   const std::string path = limits_.folder + "/" + name;
   const UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
@@ -165,7 +165,7 @@ bool StreamFiles::begin_file(Side& side, const EventRecord& record) {
   return true;
 }
 
-/// All others are closed where there are too many.
+/// Opens the side's file; closes all others when too many are open.
 bool StreamFiles::open_file(Side& side) {
   if (open_files_ > kOpenFilesMax) {
     for (auto& [key, connection] : connections_) {
@@ -181,7 +181,7 @@ bool StreamFiles::open_file(Side& side) {
   return true;
 }
 
-/// Bytes in front of the first one that was seen.
+/// Makes room for bytes in front of the first one that was seen.
 bool StreamFiles::move_base(Side& side, std::uint64_t position) {
   const std::uint64_t by = side.base - position;
   const std::uint64_t size = side.parts.end();
@@ -192,7 +192,7 @@ bool StreamFiles::move_base(Side& side, std::uint64_t position) {
           static_cast<ssize_t>(size)) {
     return complain("move bytes of " + side.name, errno);
   }
-  // What was there and is not written again is missing, as zeros.
+  // Zeros over the old bytes: those that are not written again count as missing.
   const std::vector<std::byte> zeros(std::min(by, size));
   if (!zeros.empty() && ::pwrite(side.file.get(), zeros.data(), zeros.size(), 0) < 0) {
     return complain("move bytes of " + side.name, errno);
@@ -251,7 +251,7 @@ void StreamFiles::finish() {
   ::unlink((limits_.folder + "/" + kOpen).c_str());
 }
 
-/// All of the line, or nothing of it.
+/// Appends the whole line, or nothing of it.
 bool StreamFiles::append(const char* name, const std::string& line, std::uint64_t& lost) {
   const std::string path = limits_.folder + "/" + name;
   const UniqueFd file(
@@ -282,10 +282,10 @@ void StreamFiles::note_written(const std::string& path, std::uint64_t& lost) {
   if (lost == 0) return;
   say("events", path + " goes on; " + std::to_string(lost) + " lines are lost");
   lost = 0;
-  complained_ = false;  // what the disk does not take from here on is news
+  complained_ = false;  // the next error is logged again
 }
 
-/// False, for the caller.
+/// Logs an error once. Returns false, for the caller to return.
 bool StreamFiles::complain(const std::string& what, int error) {
   if (complained_) return false;
   complained_ = true;

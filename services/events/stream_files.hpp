@@ -18,7 +18,7 @@
 
 namespace millrace {
 
-/// Where bytes of TCP connections go, and how many.
+/// Where bytes of TCP connections are written, and how many at most.
 struct StreamFileLimits {
   std::string folder;
   std::uint64_t bytes_max = std::uint64_t{1024} << 20;  ///< in all files of the folder together
@@ -26,20 +26,20 @@ struct StreamFileLimits {
 
   friend bool operator==(const StreamFileLimits&, const StreamFileLimits&) = default;
 };
-/// Nothing: the function is no `streams`. Its settings have been checked.
+/// The limits of a function `streams`, whose settings have been checked; nothing for any other.
 std::optional<StreamFileLimits> stream_file_limits(const PlanFunction& function);
 
 /// Files of one function `streams` (services/functions/streams/README.md): one of each direction of
 /// each connection, ADDRESS.PORT-ADDRESS.PORT, and kIndex with a line of JSON for each connection
-/// that has ended. Byte n of a stream is byte n of its file, so what is written twice, by a process
-/// and the successor that goes on where it was killed, is there once. One thread; calls last as
-/// long as the disk takes. What cannot be written is said once, and counted; when the index goes on
-/// that is said too. Index and list of what is open have whole lines only: half a line that a
-/// killed process left is cut off when the folder is opened.
+/// that has ended. Byte n of a stream is byte n of its file, so bytes that both a killed process
+/// and its successor write are there once. One thread; calls last as long as the disk takes. An
+/// error is logged once, and the loss counted; when the index goes on, that is logged too. The
+/// index and the list of open connections have whole lines only: half a line of a killed process is
+/// cut off when the folder is opened.
 class StreamFiles {
  public:
   static constexpr const char* kIndex = "connections.jsonl";
-  /// Which files belong to connections that have not ended; a successor goes on with them.
+  /// The list of files whose connections have not ended; a successor goes on with them.
   static constexpr const char* kOpen = ".open";
 
   /// Makes the folder where there is none. Goes on with what a killed process left.
@@ -49,18 +49,18 @@ class StreamFiles {
   ~StreamFiles();  ///< as finish()
 
   const StreamFileLimits& limits() const { return limits_; }
-  /// A record of kStream with its text. True: all of it is in its file, and at a connection's end
-  /// its line is in the index.
+  /// Writes a record of kStream with its text. True: all of it is in its file and, at a
+  /// connection's end, its line is in the index.
   bool put(const EventRecord& record, std::span<const std::byte> text);
-  /// A line in the index for each connection that has not ended, and then none of them is known.
-  /// These lines are of no record: one that cannot be written is said and counted in the log alone.
+  /// Adds a line to the index for each connection that has not ended, and forgets them. These lines
+  /// belong to no record: a failure is only logged, with its count.
   void finish();
 
   std::uint64_t bytes() const { return bytes_; }  ///< in the files
   std::uint64_t files() const { return files_; }
 
  private:
-  /// Lane, number, time of its begin.
+  /// Lane, number, time of the begin.
   using Key = std::tuple<std::uint16_t, std::uint32_t, std::uint64_t>;
   struct Side {
     std::string name;  ///< of the file; empty: there is none

@@ -24,7 +24,8 @@ struct StreamFileLine {
   bool is_picked_up = false;
   StreamParts parts;  ///< that are in the file
 };
-/// A line of JSON with its end. `has_ended`: false: the connection goes on, the writing does not.
+/// A line of JSON with its line end. `has_ended`: false when the connection goes on and only the
+/// writing ends.
 std::string stream_index_line(const EventRecord& record, std::span<const StreamFileLine> files,
                               bool has_ended);
 

@@ -9,16 +9,16 @@
 
 namespace millrace {
 
-/// Which bytes of a file are written: parts [begin, end) that do not touch each other.
+/// The bytes of a file that are written: parts [begin, end) that do not touch each other.
 class StreamParts {
  public:
   void add(std::uint64_t begin, std::uint64_t end);
-  /// The file has got `bytes` more in front.
+  /// Moves all parts, as the file has got `bytes` more in front.
   void move(std::uint64_t bytes);
   std::uint64_t bytes() const;  ///< in all parts
   std::size_t count() const { return parts_.size(); }
   std::uint64_t end() const;  ///< of the last part
-  /// What is between the parts and behind them, up to `end`; the first `count_max` of it.
+  /// The gaps between the parts and after them, up to `end`; the first `count_max` of them.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> missing(std::uint64_t end,
                                                                std::size_t count_max) const;
 

@@ -15,8 +15,8 @@
 #include "services/functions/reader_grace.hpp"
 #include "shared/config/plan.hpp"
 
-/// What a function with a GPU version brings, beside `compute` on the device (<name>_gpu.cuh): its
-/// table in the memory of the GPU. Nothing here needs CUDA.
+/// What a function with a GPU version supplies, beside `compute` on the device (<name>_gpu.cuh):
+/// its table in the memory of the GPU. Nothing here needs CUDA.
 
 namespace millrace {
 
@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kTicketPackets = 32;
 /// Stands for a result that the GPU has not written yet; no function has such a word.
 inline constexpr std::uint32_t kWordPending = UINT32_MAX - 1;
 
-/// A function that asks for no more of each frame first looks at headers.
+/// A function that reads at most these bytes of each frame first reads headers only.
 inline constexpr std::uint32_t kHeaderBytes = 128;
 
 /// Room for fetched bytes of packets. Above the longest frame with what aligning it costs; 8 frames
@@ -40,7 +40,7 @@ inline constexpr std::uint32_t kStageSlack = 16;  ///< readable behind the last 
 
 class DeviceMemory;
 
-/// What was copied to follow live tables.
+/// Counts of what was copied to follow live tables.
 struct DeviceCopies {
   std::uint64_t words = 0;   ///< of 4 bytes, that had changed
   std::uint64_t tables = 0;  ///< whole ones
@@ -52,7 +52,7 @@ struct DeviceCopies {
   }
 };
 
-/// Calls follow() with each; what one throws waits until the others have had their turn.
+/// Calls follow() with each; an exception is rethrown after the others have had their turn.
 template <typename Range, typename Follow>
 DeviceCopies follow_each(const Range& range, Follow follow) {
   DeviceCopies copies;
@@ -89,18 +89,18 @@ class DeviceMemory {
   const T* copy_of(std::span<const T> values) {
     return reinterpret_cast<const T*>(copy(std::as_bytes(values)));
   }
-  /// Into a piece that copy() gave, and done behind settle(); `bytes` may be used again at once. A
-  /// batch meets each aligned word of 4 or 8 bytes as it was or as it is. Throws Error.
+  /// Writes into a piece that copy() gave; done after settle(). `bytes` may be reused at once. A
+  /// batch reads each aligned word of 4 or 8 bytes either old or new. Throws Error.
   virtual void write(const std::byte* at, std::span<const std::byte> bytes) = 0;
-  /// What was written is there, before all that is written from now on. Throws Error.
+  /// Waits until all bytes written are there, before any that are written later. Throws Error.
   virtual void settle() = 0;
   /// No batch will read the piece at `at` that copy() gave.
   virtual void give_back(const std::byte* at) noexcept = 0;
 
-  /// From now on follow() calls it, for as long as the memory is there.
+  /// Adds a follower, which follow() calls for as long as the memory is there.
   void keep(std::unique_ptr<DeviceFollower> follower) { followers_.push_back(std::move(follower)); }
   bool has_followers() const noexcept { return !followers_.empty(); }
-  /// All of them, as follow_each().
+  /// Calls all followers, as follow_each().
   DeviceCopies follow(ReaderGrace& grace) {
     return follow_each(followers_,
                        [&](const auto& follower) { return follower->follow(*this, grace); });

@@ -18,9 +18,9 @@ struct FlowTuple;      // services/functions/flow/flow_tuple.hpp
 /// Addresses, ports and protocol of a record that is not about its packet itself.
 void put_ends(const FlowTuple& ends, EventRecord& record) noexcept;
 
-/// How a function tells of packets in finish(). Three words: made for each call, whether it is used
-/// or not. What it tells is seen by others when all functions of the stage have had the batch: a
-/// worker that is killed before has told nothing of it, and nothing is told twice.
+/// Writes a function's records about packets, in finish(). It is three words long and made for each
+/// call, used or not. Readers see the records when all functions of the stage have had the batch: a
+/// worker that is killed before has told nothing, and nothing is told twice.
 class EventWriter {
  public:
   EventWriter() = default;  ///< no process listens
@@ -28,7 +28,7 @@ class EventWriter {
   EventWriter(EventLog* log, const Batch& batch, std::uint32_t function)
       : log_(log), batch_(&batch), function_(function) {}
 
-  /// False: emit() would return null. For what is worth something only if it is told.
+  /// False: emit() would return null. Ask before work that only a record needs.
   bool on() const noexcept { return log_ != nullptr; }
   /// A record about the packet as it is now, so call it before it is changed: addresses, ports and
   /// protocol as far as its headers tell them. The caller fills in the payload of `kind`, all of
@@ -75,8 +75,8 @@ class EventWriter {
   void translation(const FlowTuple& inside, const FlowTuple& outside, TranslationAction action,
                    TranslationScope scope) const noexcept;
 
-  /// The name as it fits: of one that is too long, the end (of "file:line" it tells more) behind
-  /// three dots. `to` is zero.
+  /// Writes the name to `to`, which is zero. A name that is too long is cut at its start, with
+  /// three dots: the end of "file:line" tells more.
   static void put_name(std::string_view name, std::span<char> to) noexcept;
 
  private:

@@ -43,8 +43,8 @@
 
 namespace millrace {
 
-/// The part of each packet that compute reads: a CPU prefetches it; a GPU has frame_bytes instead
-/// (DeviceTable). Offsets are symbolic, because headers vary: `from` is where the range starts.
+/// The part of each packet that compute reads: a CPU prefetches it; a GPU uses frame_bytes instead
+/// (DeviceTable). Offsets are symbolic, because headers vary: `from` is the start of the range.
 struct Region {
   enum class Start : std::uint8_t { kFrame, kNetwork, kTransport, kPayload } from = Start::kFrame;
   std::uint32_t bytes = 64;           ///< at most; kWholePacket: to the end
@@ -52,7 +52,7 @@ struct Region {
 };
 inline constexpr std::uint32_t kWholePacket = UINT32_MAX;
 
-/// What a function says of itself before it is made: the planner lays out memory by it.
+/// What is known of a type of function before one is made: the planner lays out memory by it.
 struct FunctionTraits {
   std::string_view type;                                  ///< as in the YAML
   std::string_view summary;                               ///< one line for --help
@@ -92,12 +92,12 @@ struct FunctionCounters {
     if (!metrics_kept()) return;
     if (number < hits.size()) hits[number] += times;
   }
-  /// A rule said alert.
+  /// Counts an alert of a rule.
   void alert() const noexcept {
     if (!metrics_kept()) return;
     if (tally != nullptr) ++tally->alerts;
   }
-  /// A packet was given the classes of `mask`; 0: none.
+  /// Counts a packet that got the classes of `mask`; 0: none.
   void classed(std::uint32_t mask) const noexcept {
     if (!metrics_kept()) return;
     if (tally == nullptr) return;
@@ -111,8 +111,8 @@ struct LaneState {
   std::span<std::byte> bytes;  ///< LaneNeeds::state_bytes; empty without state
   LaneUndoLog undo{};
 
-  /// Bytes [at, at + count) of the state, to be written now: if the worker dies before the batch is
-  /// through, they will be again what they are.
+  /// Returns bytes [at, at + count) of the state, to be written now. If the worker dies before the
+  /// batch is done, recovery restores their present value.
   std::span<std::byte> change(std::size_t at, std::size_t count) const noexcept {
     undo.keep(at, count);
     return bytes.subspan(at, count);
@@ -141,7 +141,7 @@ struct FlowOwn;
 struct FlowTuple;
 struct TcpSegment;
 
-/// What every function of a stage is told alike about a batch.
+/// The facts about a batch that are the same for every function of a stage.
 struct BatchFacts {
   std::uint8_t port_in = kOutputDefault;  ///< port that it came from; kOutputDefault: not known
   std::uint64_t now_ns = 0;               ///< since the topology started; read once a turn

@@ -18,14 +18,14 @@
 #include "shared/actor/setup_beat.hpp"
 #include "shared/control/actor_process.hpp"
 
-/// `placement: fused`: all actors that move packets, on one thread. Each is what it is in a process
-/// of its own, with its entry, links and counters; recovery treats them as several that died at
+/// `placement: fused`: all actors that move packets, on one thread. Each has its own entry, links
+/// and counters, as in a process of its own; recovery treats them as several actors that died at
 /// once.
 
 namespace millrace {
 namespace {
 
-/// An actor and what it works with. Made in this order, ended in the other.
+/// An actor and what it works with. Constructed in this order, destroyed in the reverse order.
 struct Part {
   ActorContext context;
   bool restarted = false;
@@ -36,7 +36,7 @@ struct Part {
   std::unique_ptr<Actor> actor;
 };
 
-/// In the order of the path.
+/// Makes the parts in the order of the path.
 std::vector<Part> make_parts(const ActorProcess& process) {
   std::vector<Part> parts;
   for (const ActorKind kind : {ActorKind::kIngress, ActorKind::kClassifier, ActorKind::kEgress}) {
@@ -55,8 +55,9 @@ std::vector<Part> make_parts(const ActorProcess& process) {
   return parts;
 }
 
-/// A thread that keeps the rights of the process's start for ports, which come after functions:
-/// these may start threads, that are to have none. It ends with its work, or without.
+/// A thread that keeps the rights of the process's start, to open ports. Ports are opened after
+/// functions, which may start threads; those threads must not have the rights. It ends when its
+/// work is done, or when it is destroyed.
 class Opener {
  public:
   explicit Opener(std::function<void()> work)
@@ -64,7 +65,7 @@ class Opener {
   Opener(const Opener&) = delete;  // its thread refers to it
   Opener& operator=(const Opener&) = delete;
   ~Opener() { end(); }
-  /// Does it, once. Throws what the work throws.
+  /// Does the work, once. Throws what the work throws.
   void open() {
     wanted_ = true;
     end();

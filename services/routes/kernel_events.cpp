@@ -14,12 +14,12 @@
 namespace millrace {
 namespace {
 
-// A table of a million routes is told in 200 MB, which need not be read at once.
+// The kernel tells a table of a million routes in 200 MB; they wait here until they are read.
 constexpr int kSocketBytes = 256 << 20;
 constexpr int kSocketBytesSmall = 8 << 20;
 constexpr std::size_t kReceiveBytes = 64 * 1024;
 constexpr int kReadsMax = 256;  // of one call
-// What says whether routes by the interface are in use.
+// The flags that say whether routes by the interface are in use.
 constexpr std::uint32_t kFlagsThatMatter = IFF_UP | IFF_RUNNING;
 
 void join(int socket, int group) {
@@ -95,7 +95,8 @@ void KernelEvents::take(const nlmsghdr& header, std::span<const std::byte> messa
   }
 }
 
-/// The kernel tells of links for many reasons: names, statistics, neighbours of a bridge.
+/// Whether the link has changed for routes. The kernel tells of links for many other reasons:
+/// names, statistics, neighbours of a bridge.
 bool KernelEvents::link_changed(std::span<const std::byte> message, bool gone) {
   ifinfomsg link{};
   if (!read_body(message, link)) return true;

@@ -15,14 +15,14 @@
 
 namespace millrace {
 
-/// What the kernel tells of its routes (rtnetlink(7)), and of what changes them without a word. One
-/// thread; no call waits.
+/// Messages of the kernel about its routes (rtnetlink(7)), and about changes that alter routes
+/// without a message. One thread; no call waits.
 class KernelEvents {
  public:
   /// Throws Error when the kernel does not let it listen.
   KernelEvents();
 
-  /// What was read, beside messages of routes.
+  /// What read() has found beside messages of routes.
   struct Heard {
     bool lost = false;       ///< the kernel had no room for a message: any may be missing
     bool disturbed = false;  ///< a link, an address or a next hop changed: routes may have, untold
@@ -30,9 +30,9 @@ class KernelEvents {
   };
   /// Calls `visit` for each message of a route, in order, and returns after some of them.
   Heard read(const std::function<void(std::span<const std::byte> message)>& visit);
-  /// Reads all there is, and no message of a route is visited: what is read whole after it knows of
-  /// them. A kernel that has lost a message tells nothing until all before it has been read.
-  /// `alive`: called now and then. True: a message was lost.
+  /// Reads and drops all messages: a dump that is made afterwards has their changes. A kernel that
+  /// has lost a message reports that only when all messages before it have been read. `alive`:
+  /// called now and then. True: a message was lost.
   bool discard(const std::function<void()>& alive);
   /// Readable when there is something to read.
   int descriptor() const { return socket_.get(); }

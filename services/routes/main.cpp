@@ -21,8 +21,8 @@
 #include "shared/control/whole_file.hpp"
 #include "shared/layout/mapping.hpp"
 
-/// The kernel's routes into the live tables of a topology. Maps the status file read-only, and the
-/// tables; never the segment. Without it tables stay as they are, and packets go on.
+/// Copies the kernel's routes into the live tables of a topology. Maps the status file read-only,
+/// and the tables; never the segment. Without it tables stay as they are, and packets go on.
 
 namespace millrace {
 namespace {
@@ -31,7 +31,7 @@ constexpr std::uint64_t kBeatPauseNs = 500'000'000;
 constexpr std::uint64_t kLookPauseNs = 100'000'000;
 constexpr std::uint64_t kNotePauseNs = 1'000'000'000;
 
-/// For observers, when it has changed.
+/// Writes the facts of the tables for observers, when they have changed.
 class FactsFile {
  public:
   explicit FactsFile(std::string run_dir) : run_dir_(std::move(run_dir)) {}

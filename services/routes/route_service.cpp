@@ -52,7 +52,7 @@ void RouteService::use(const Plan& plan) {
                            std::make_unique<RouteFollower>(function.image, ports_,
                                                            route_settings(function).answers)});
       ask_for_dump(monotonic_ns());
-    } catch (const Error& error) {  // it has given way to the next one: that one's plan comes
+    } catch (const Error& error) {  // the image was replaced: the plan with the next one comes
       say("millrace-routes", "function " + function.name + ": " + error.what());
     }
   }
@@ -63,7 +63,8 @@ void RouteService::ask_for_dump(std::uint64_t at_ns) {
   dump_at_ns_ = dump_at_ns_ == 0 ? at_ns : std::min(dump_at_ns_, at_ns);
 }
 
-/// A reader that hangs lets nothing be freed: then there is no second wait until something is.
+/// Waits for room in an image. While a reader hangs nothing can be freed: after a wait in vain
+/// there is no second one until something is freed.
 void RouteService::await_room(RouteFollower& follower) {
   follower.tend(grace_);
   if (follower.has_room()) {
@@ -80,7 +81,7 @@ void RouteService::await_room(RouteFollower& follower) {
   in_vain_ = !follower.has_room();
 }
 
-/// A new image is built then, with more room.
+/// Notes that an image is full: a new one with more room is built.
 void RouteService::note_full() {
   for (const Followed& one : followed_) {
     if (!one.follower->is_full() || one.follower->live().wants_rebuild != 0) continue;
@@ -94,7 +95,8 @@ void RouteService::note_lost() {
   for (const Followed& one : followed_) ++one.follower->live().lost_count;
 }
 
-/// What was told before it may be older than what it finds.
+/// Reads all routes. Messages from before the dump are dropped: they may be older than what it
+/// finds.
 void RouteService::dump() {
   if (events_.discard(alive_)) note_lost();
   interfaces_ = host_interfaces(ports_, run_dir_);

@@ -15,9 +15,9 @@
 
 namespace millrace {
 
-/// Keeps all live tables of a topology like the kernel's routes. Each change is applied as it is
-/// told. All routes are read anew at the start, when the kernel lost a message, when something
-/// changed that changes routes untold, and when a change does not fit what is known. One thread.
+/// Keeps all live tables of a topology equal to the kernel's routes. Applies each change that the
+/// kernel tells. Reads all routes at the start, when the kernel lost a message, after a change that
+/// alters routes without a message, and when a change does not fit the known routes. One thread.
 class RouteService {
  public:
   /// `alive`: called now and then during work that takes seconds. Both are borrowed. `run_dir`: of
@@ -26,12 +26,12 @@ class RouteService {
 
   /// Follows the tables that this plan has in use.
   void use(const Plan& plan);
-  /// Reads what the kernel tells, and all of its routes when that is due. False: there may be more
+  /// Reads messages of the kernel, and all of its routes when that is due. False: there may be more
   /// to do at once.
   bool turn(std::uint64_t now_ns);
   /// Readable when the kernel tells something.
   int descriptor() const { return events_.descriptor(); }
-  /// What the tables are now.
+  /// The present state of the tables.
   std::vector<RouteFacts> facts() const;
   /// When turn() has to be called at the latest, in ms from now.
   int wait_ms(std::uint64_t now_ns) const;

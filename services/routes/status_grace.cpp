@@ -21,14 +21,14 @@ StatusGrace::StatusGrace(const Plan& plan, StatusView status)
 }
 
 std::uint64_t StatusGrace::now() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // what the table says is seen by then
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // readers see the table's change by then
   return tsc_now();
 }
 
 bool StatusGrace::passed(std::uint64_t moment) {
   return std::ranges::all_of(readers_, [&](std::uint32_t actor) {
     const ActorEntry& entry = status_.actor(actor);
-    // A process that starts maps the table as it is then.
+    // A process that starts later maps the table as it is then.
     return static_cast<ActorState>(entry.state.load(std::memory_order_acquire)) ==
                ActorState::kVacant ||
            entry.heartbeat_tsc.load(std::memory_order_acquire) > moment + margin_;

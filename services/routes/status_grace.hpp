@@ -12,9 +12,9 @@
 
 namespace millrace {
 
-/// The readers of a topology's tables are its workers and egresses, which say in the status file
-/// when they have begun a turn. A turn holds on to nothing of a table. One that hangs keeps
-/// everything from being freed until it has been recovered.
+/// The readers of a topology's tables are its workers and egresses, which write into the status
+/// file when they begin a turn. No reference into a table outlives a turn. An actor that hangs
+/// keeps everything from being freed until it has been recovered.
 class StatusGrace final : public ReaderGrace {
  public:
   StatusGrace(const Plan& plan, StatusView status);

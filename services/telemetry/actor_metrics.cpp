@@ -40,13 +40,15 @@ std::optional<double> in_unit(const StatusSource& source, MetricScale scale, std
   return raw == 0 || raw > now ? 0 : static_cast<double>(now - raw) / tsc_hz;
 }
 
-/// A file offers what is asked for; other ports count what they could not take.
+/// Whether the port counts packets that it could not take: a file has none, it gives what is asked
+/// for.
 bool knows_missed(const Plan& plan, const PlanActor& actor) {
   const std::string& device = plan.ports[plan.streams[actor.index].port].device;
   return device != "pcap" && device != "null";
 }
 
-/// By its stream or by actor, group and worker, and by direction where it has one.
+/// Adds a counter with its labels: the stream, or actor, group and worker; and the direction, if it
+/// has one.
 void add_counter(const Plan& plan, const PlanActor& actor, Counter counter, double value,
                  Families& families) {
   const MetricInfo& info = kMetrics[static_cast<std::size_t>(counter)];
@@ -110,7 +112,7 @@ void add_entry(const StatusSource& source, std::uint32_t id, ActorState state, F
   const std::uint64_t now = tsc_now();
   const std::uint64_t tsc_hz = source.status.header().tsc_hz;
   if (runs(state) && heartbeat != 0 && tsc_hz != 0) {
-    // It may have turned between the two readings.
+    // The actor may have turned between the two readings.
     const std::uint64_t age = now > heartbeat ? now - heartbeat : 0;
     families.add(Metric::kHeartbeatAge, labels,
                  static_cast<double>(age) / static_cast<double>(tsc_hz));
@@ -160,7 +162,7 @@ void add_roster(const StatusSource& source, Families& families) {
     if (ever_ran(source, id) || actor.at_start) {
       add_entry(source, id, state, families);
     } else if (actor.kind == ActorKind::kGpu && ever_ran(source, actor.twin)) {
-      // Its first life follows on one of its twin's: from 0, or no rate would see it.
+      // Its first process follows one of its twin: the series begins at 0, else no rate sees it.
       add_restarts(entry, labels_of(source.plan, actor), families);
     }
     const std::string group = group_of(source.plan, actor);

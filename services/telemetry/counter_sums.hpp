@@ -18,7 +18,7 @@ class CounterSums {
  public:
   static constexpr std::uint32_t kCount = static_cast<std::uint32_t>(Counter::kCount);
 
-  /// `id`: of a function that has so many.
+  /// `id`: of a function that has at least these counters.
   CounterSums(const StatusSource& source, std::uint32_t id) {
     const std::uint32_t first = function_counter_first(source.plan, id);
     for (std::uint32_t actor = 0; actor < source.plan.actors.size(); ++actor) {
@@ -31,8 +31,8 @@ class CounterSums {
   double of(Counter counter) const {
     return static_cast<double>(sums_[static_cast<std::size_t>(counter)]);
   }
-  /// What has begun and has not ended. A worker that was killed may have left an end uncounted, or
-  /// a begin, so it is never below 0.
+  /// Begun minus ended, but never below 0: a killed worker may have left a begin or an end
+  /// uncounted.
   double left(Counter begun, Counter ended) const {
     return of(begun) > of(ended) ? of(begun) - of(ended) : 0;
   }

@@ -10,7 +10,7 @@
 
 namespace millrace {
 
-/// Of a core reason.
+/// The cause of a core reason.
 constexpr ReasonCause cause_of(Reason reason) {
   switch (reason) {
     case Reason::kNoPath:
@@ -19,28 +19,29 @@ constexpr ReasonCause cause_of(Reason reason) {
     case Reason::kOversize:
     case Reason::kMalformed:
       return ReasonCause::kPacket;
-    default:  // a new one is loss until it has a line here
+    default:  // a new reason counts as loss until it has a line here
       return ReasonCause::kLoss;
   }
 }
 
-/// Of any; `declared`: Plan::reasons.
+/// The cause of any reason; `declared`: Plan::reasons.
 inline ReasonCause cause_of(std::span<const PlanReason> declared, Reason reason) {
   const PlanReason* const own = declared_reason(declared, static_cast<std::size_t>(reason));
   return own == nullptr ? cause_of(reason) : own->cause;
 }
 
-/// Packets end for it as they should.
+/// Whether packets that end for this reason end as they should.
 constexpr bool is_consumption(Reason reason) {
   return reason >= Reason::kAnswered && reason <= Reason::kControl;
 }
 
-/// Packets are born for it.
+/// Whether packets are generated for this reason.
 constexpr bool is_generation(Reason reason) {
   return reason == Reason::kHeld || (reason >= Reason::kCopy && reason <= Reason::kPunt);
 }
 
-/// What gave it. Functions' drops are in millrace_function_drops_total too, by function and group.
+/// The part of the system that drops for this reason. millrace_function_drops_total has the drops
+/// of functions too, by function and group.
 constexpr std::string_view dropped_by(Reason reason) {
   switch (reason) {
     case Reason::kNoPath:

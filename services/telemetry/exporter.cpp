@@ -18,7 +18,7 @@ namespace {
 
 std::string host_of(const std::string& listen) { return listen.substr(0, listen.rfind(':')); }
 
-/// What an earlier life wrote, if it fits `listen`; else `listen`.
+/// The address that an earlier process wrote, if it fits `listen`; else `listen`.
 std::string address_of_before(const std::string& listen, const std::string& run_dir) {
   std::ifstream file(telemetry_address_path(run_dir));
   std::string before;
@@ -47,7 +47,7 @@ Exporter::Exporter(const std::string& listen, const std::string& run_dir) : run_
     server_ = listen_on(before);
   } catch (const Error&) {
     if (before == listen) throw;
-    server_ = listen_on(listen);  // another process took it meanwhile
+    server_ = listen_on(listen);  // another process took the old port meanwhile
   }
   address_ = host_of(listen) + ":" + std::to_string(server_->port());
   const std::string line = address_ + "\n";

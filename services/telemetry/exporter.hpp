@@ -19,15 +19,15 @@ std::string telemetry_address_path(const std::string& run_dir);
 class Exporter {
  public:
   /// Listens on `listen` ("127.0.0.1:9090", "[::1]:9090"; port 0: any free one) and writes the
-  /// address into `run_dir`. After a restart the port of before is taken again when it is free, so
-  /// that a scraper's target stays the same. Throws Error.
+  /// address into `run_dir`. After a restart it takes the port from before if that is free, so that
+  /// a scraper's target stays the same. Throws Error.
   Exporter(const std::string& listen, const std::string& run_dir);
 
   /// Writes the file by which Prometheus finds `topology` (shared/control/discovery_file.hpp).
   /// Readable by all users: Prometheus may be another user. Throws Error.
   void announce(const std::string& topology) const;
 
-  /// From now on; before, /metrics is not found. At most once.
+  /// Begins to serve /metrics, which is not found before. At most once.
   void serve(std::shared_ptr<const prometheus::Collectable> metrics);
   /// "address:port" with the port in use.
   const std::string& address() const { return address_; }

@@ -13,7 +13,7 @@
 namespace millrace {
 namespace {
 
-/// Of functions that do not wait; there is mostly nothing to count for others.
+/// Adds packets that skipped the function. Mostly 0 for functions that make packets wait.
 void add_skipped(const StatusSource& source, std::uint32_t id, Families& families) {
   const PlanFunction& function = source.plan.functions[id];
   const struct {
@@ -28,7 +28,7 @@ void add_skipped(const StatusSource& source, std::uint32_t id, Families& familie
       sum += std::atomic_ref(source.status.skipped(actor, id, row.why))
                  .load(std::memory_order_relaxed);
     }
-    // One that waits can be out of service all the same; then its packets are dropped.
+    // A function that makes packets wait can still be out of service: its packets are then dropped.
     const bool was_out = row.why == SkipReason::kUnavailable && sum != 0;
     if (row.fate == Fallback::kWait && !was_out) continue;
     families.add(Metric::kFunctionSkipped,
@@ -37,7 +37,7 @@ void add_skipped(const StatusSource& source, std::uint32_t id, Families& familie
   }
 }
 
-/// All actors' tallies of one function together.
+/// The sum of all actors' tallies of one function.
 FunctionTally tally_of(const StatusSource& source, std::uint32_t id) {
   FunctionTally sum{};
   const auto add = [](std::uint64_t& to, std::uint64_t& from) {
@@ -87,7 +87,8 @@ bool runs_in(const Plan& plan, std::uint32_t path, std::uint32_t function) {
   });
 }
 
-/// By path and reason. Reasons that functions give stand there from the start, others when they do.
+/// Adds drops by path and reason. Reasons that functions declare have a series from the start,
+/// others from the first drop on.
 void add_drops(const StatusSource& source, std::uint32_t id, Families& families) {
   const Plan& plan = source.plan;
   const PlanFunction& function = plan.functions[id];
@@ -111,7 +112,7 @@ void add_drops(const StatusSource& source, std::uint32_t id, Families& families)
   }
 }
 
-/// Of the last counters of a function; empty: they have none.
+/// The names of a function's last counters; empty: they have none.
 std::span<const std::string_view> counter_names(const PlanFunction& function) {
   if (function.type != "ids") return {};
   return kIdsCounterNames;

@@ -10,9 +10,9 @@
 
 namespace millrace {
 
-/// Several histograms together, as Prometheus has them: cumulative, with bounds at 2^k and
-/// 1.5 * 2^k nanoseconds from 1 us to 1.6 s, which are bounds of the stored buckets too. Read while
-/// others write; a count never goes back.
+/// The sum of several histograms as Prometheus has them: cumulative, with bounds at 2^k and 1.5 *
+/// 2^k nanoseconds from 1 us to 1.6 s, which are bounds of the stored buckets too. Reads while
+/// other processes write; a count never decreases.
 prometheus::ClientMetric::Histogram exported(std::span<const LatencyHistogram* const> histograms);
 
 }  // namespace millrace

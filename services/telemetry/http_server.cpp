@@ -35,7 +35,7 @@ std::string refusal(const std::string& status, const std::string& more = "") {
   return head_of(status, "Content-Type: text/plain\r\n" + more, text.size()) + text;
 }
 
-/// Of a target "/metrics?x=y", or "http://host/metrics" as a proxy writes it.
+/// The path in a target "/metrics?x=y", or "http://host/metrics" as a proxy writes it.
 std::string_view path_of(std::string_view target) {
   if (const std::size_t scheme = target.find("://"); scheme != target.npos) {
     const std::size_t slash = target.find('/', scheme + 3);
@@ -124,7 +124,7 @@ void HttpServer::accept_all(Clock::time_point now) {
     }
     if (connections_.size() >= limits_.connections_max) make_room();
     connections_.push_back({.socket = std::move(socket), .end = now + limits_.request_time});
-    // It has asked already, most often: the next connection may cost it its place.
+    // Most clients have asked already: answer before the next connection takes this one's place.
     if (!go_on(connections_.back(), now)) close(std::prev(connections_.end()));
   }
 }
@@ -135,8 +135,8 @@ void HttpServer::make_room() {
   close(idle != connections_.end() ? idle : connections_.begin());
 }
 
-/// What a client has not taken by now goes with it: the kernel would keep it for as long as the
-/// client likes.
+/// Closes a connection, and drops bytes that the client has not taken: the kernel would keep them
+/// until the client takes them.
 std::list<HttpServer::Connection>::iterator HttpServer::close(
     std::list<Connection>::iterator connection) {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
@@ -148,7 +148,7 @@ std::list<HttpServer::Connection>::iterator HttpServer::close(
 
 bool HttpServer::go_on(Connection& connection, Clock::time_point now) const {
   if (connection.done) {
-    // To close with unread bytes would throw away what the client has not read yet.
+    // A close with unread bytes here would discard what the client has not read yet.
     std::array<char, 4096> unread;
     const ssize_t got = ::recv(connection.socket.get(), unread.data(), unread.size(), 0);
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));

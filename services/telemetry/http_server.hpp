@@ -15,9 +15,9 @@
 
 namespace millrace {
 
-/// What a client may use up. Connections above `connections_max` cost the oldest one that has not
-/// asked yet its place, or else the oldest one: what asks at once is answered however many ask
-/// nothing.
+/// What a client may use up. A connection above `connections_max` closes the oldest one that has
+/// not asked yet, or else the oldest one: a client that asks at once is answered, however many
+/// others ask nothing.
 struct HttpLimits {
   std::size_t connections_max = 64;
   std::size_t request_bytes_max = 8192;           ///< its head; a body is not read
@@ -40,7 +40,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   std::uint16_t port() const { return port_; }
-  /// From now on `path` is this page. Any thread.
+  /// Serves this page at `path` from now on. Any thread.
   void serve(const std::string& path, const std::string& content_type, Page page);
 
  private:
@@ -59,7 +59,7 @@ class HttpServer {
   void accept_all(Clock::time_point now);
   void make_room();
   std::list<Connection>::iterator close(std::list<Connection>::iterator connection);
-  /// False: it is to be closed.
+  /// False: the connection is to be closed.
   bool go_on(Connection& connection, Clock::time_point now) const;
   bool read_request(Connection& connection) const;
   static bool send_answer(Connection& connection);

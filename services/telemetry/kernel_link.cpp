@@ -36,10 +36,10 @@ class SettingsQuestion {
   alignas(ethtool_link_settings) std::byte room_[sizeof(ethtool_link_settings) + kMaskBytes];
 };
 
-/// Megabit a second; 0: not known.
+/// The speed in megabits a second; 0: not known.
 std::uint32_t speed_of(const UniqueFd& socket, ifreq request) {
   SettingsQuestion settings;
-  // Asked first how many words the masks have, which it answers as a negative number.
+  // The first question is how many words the masks have; the kernel answers a negative number.
   if (!settings.ask(socket, request, 0) || settings.head().link_mode_masks_nwords >= 0) return 0;
   const auto words = static_cast<std::int8_t>(-settings.head().link_mode_masks_nwords);
   if (!settings.ask(socket, request, words)) return 0;

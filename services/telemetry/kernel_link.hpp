@@ -13,7 +13,7 @@ struct LinkState {
   std::uint64_t bytes_per_second = 0;  ///< 0: not known (a virtual interface has none)
 };
 
-/// Of an interface of the kernel, in this process's network namespace. Nothing when there is no
+/// The state of a kernel interface in this process's network namespace. Nothing when there is no
 /// such interface or it cannot be asked. Needs no rights.
 std::optional<LinkState> read_kernel_link(const std::string& interface);
 

@@ -7,18 +7,18 @@
 namespace millrace {
 namespace {
 
-/// Between actors that ran and are gone a link is not shown: scaled away, they would leave
-/// producers by consumers of them. A consumer that lives reads what a dead producer left.
+/// A link is not shown when both its actors ran and are gone: workers that were scaled away would
+/// leave a series for each pair of them. A live consumer reads what a dead producer left.
 bool is_shown(const StatusSource& source, std::uint32_t number) {
   const PlanLink& link = source.plan.links[number];
   if (!ever_ran(source, link.consumer) || !ever_ran(source, link.producer)) return false;
-  if (!moves_packets(source.plan.actors[link.producer])) return false;  // what recovery hands on
+  if (!moves_packets(source.plan.actors[link.producer])) return false;  // recovery's own link
   if (lives(source, link.producer)) return lives(source, link.consumer);
   return source.status.link(number).depth.load(std::memory_order_relaxed) != 0 &&
          lives(source, link.consumer);
 }
 
-/// Batches that can be in the link: its ring has room for more, but not more slots get there.
+/// Batches that can be in the link. Its ring has room for more, but no more slots can get there.
 std::uint32_t capacity_of(const Plan& plan, const PlanLink& link) {
   const PlanActor& producer = plan.actors[link.producer];
   if (producer.kind == ActorKind::kIngress) return plan.streams[producer.index].slot_count;

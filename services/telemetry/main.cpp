@@ -17,8 +17,8 @@
 #include "shared/control/process_rights.hpp"
 #include "shared/layout/mapping.hpp"
 
-/// Counters to Prometheus. Maps the status file read-only, never the segment: it cannot see a
-/// packet, and its death or slowness touches no other.
+/// Exports counters to Prometheus. Maps the status file read-only, never the segment: it cannot see
+/// a packet, and no other process waits for it.
 
 namespace millrace {
 namespace {
@@ -27,7 +27,7 @@ constexpr std::uint64_t kAttachLimitNs = 30'000'000'000;
 constexpr long kAttachPauseNs = 50'000'000;
 constexpr long kBeatPauseNs = 500'000'000;
 
-/// Stop signals, taken by waiting: no handler runs anywhere.
+/// Stop signals, taken by sigtimedwait(): no handler runs anywhere.
 class StopSignals {
  public:
   StopSignals() {
@@ -70,7 +70,8 @@ std::unique_ptr<Attached> attach_when_ready(const Plan& plan, const StopSignals&
   }
 }
 
-/// One that cannot write beside the run directory is scraped all the same, by the address in it.
+/// Announces the exporter to Prometheus. If it cannot write beside the run directory it is scraped
+/// all the same, by the address in the run directory.
 void announce(const Exporter& exporter, const std::string& topology) {
   try {
     exporter.announce(topology);
@@ -79,7 +80,7 @@ void announce(const Exporter& exporter, const std::string& topology) {
   }
 }
 
-/// Only a topology that has a use for a GPU asks the driver about them.
+/// The driver's library, for a topology that uses GPUs only.
 std::unique_ptr<Nvml> nvml_for(const Plan& plan) {
   for (const PlanGroup& group : plan.groups) {
     if (group.kind == GroupKind::kGpu && gpu_of_worker(group, 0)) return Nvml::load();
@@ -94,7 +95,7 @@ void run(int argc, char** argv) {
   const Plan plan = load_plan(plan_path(run_dir));
   const std::unique_ptr<Attached> attached = attach_when_ready(plan, stop);
   if (attached == nullptr) return;
-  // Before NVML's and the server's threads.
+  // Before NVML and the server start threads.
   give_up_capabilities(capabilities_of_telemetry(plan), run_dir);
   const auto metrics =
       std::make_shared<StatusCollectable>(plan, attached->status, run_dir, nvml_for(plan));
@@ -104,7 +105,7 @@ void run(int argc, char** argv) {
   const BeatFile beats(beat_path(run_dir, "telemetry"));
   filter_system_calls(system_calls_of_telemetry(plan));
   while (!stop.wait_ns(kBeatPauseNs)) beats.beat();
-  std::_Exit(0);  // nothing waits to be saved
+  std::_Exit(0);  // nothing is left to be saved
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 namespace millrace {
 
-/// What the driver says of the host's GPUs, by its own library, which is loaded when it is there
-/// and never linked. Used by one thread.
+/// What the driver says of the host's GPUs. Its library is loaded if it is there, and never linked.
+/// Used by one thread.
 class Nvml {
  public:
   struct Gpu {

@@ -10,7 +10,7 @@
 namespace millrace {
 namespace {
 
-/// Nothing where it is not known: a file has no link.
+/// The state of a port's link; nothing if it is not known: a file has no link.
 std::optional<LinkState> state_of(const StatusSource& source, std::uint32_t number,
                                   const std::string& interface, const std::string& run_dir) {
   if (!interface.empty()) return read_kernel_link(name_now(run_dir, interface));

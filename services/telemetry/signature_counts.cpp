@@ -14,7 +14,7 @@
 namespace millrace {
 namespace {
 
-/// By number, over all actors.
+/// The counters of a function by number, summed over all actors.
 std::vector<std::uint64_t> sums_of(const StatusSource& source, std::uint32_t function) {
   const std::uint32_t first = function_counter_first(source.plan, function);
   std::vector<std::uint64_t> sums(source.plan.functions[function].counter_count);
@@ -31,7 +31,7 @@ bool has_names(const std::string& image) {
   return ::access(names_beside_image(image).c_str(), F_OK) == 0;
 }
 
-/// What Prometheus takes whatever a rule holds: it refuses a scrape that is no UTF-8.
+/// The message as a label, whatever the rule holds: Prometheus refuses a scrape that is no UTF-8.
 std::string label_text(std::string_view message) {
   std::string text(message);
   std::ranges::replace_if(
@@ -41,8 +41,8 @@ std::string label_text(std::string_view message) {
 
 }  // namespace
 
-/// A process that begins later than the functions' first tables knows nothing of what counted for
-/// which of them, and counts from there on.
+/// Follows the function's image. A process that starts after the functions' first tables does not
+/// know for which table earlier hits counted, and counts from its start on.
 void SignatureCounts::follow(const PlanFunction& function, const std::vector<std::uint64_t>& sums,
                              Counted& counted) {
   if (counted.image == function.image || !has_names(function.image)) return;

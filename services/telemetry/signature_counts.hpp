@@ -15,16 +15,16 @@
 
 namespace millrace {
 
-/// Hits of signatures by gid and sid. Counters of a function are numbered, and after a reload a
-/// number is another signature's: what the one before has counted is kept here. Between the switch
+/// Hits of signatures by gid and sid. Counters of a function are numbered, and a reload may give a
+/// number to another signature: the hits of the signature before are kept here. Between the switch
 /// and the next scrape hits count for the number's old signature. One thread.
 class SignatureCounts {
  public:
-  /// Series of one function. Signatures have one from when they were hit first; later ones than
-  /// these count for a series without sid.
+  /// Series of one function. A signature gets a series with its first hit; signatures after the
+  /// first kSeriesMax count in a series without sid.
   static constexpr std::size_t kSeriesMax = 256;
 
-  /// Adds what has been hit, of functions that have names beside their images.
+  /// Adds the hits of functions that have names of signatures beside their images.
   void add(const StatusSource& source, Families& families);
 
  private:

@@ -11,8 +11,8 @@ namespace {
 
 using Histograms = std::vector<const LatencyHistogram*>;
 
-/// What may have ended a batch's visit to the stage: its group; of a GPU's, those that accept its
-/// completions or stand in.
+/// The actors that may end a batch's visit: the stage's group; for a GPU, also those that accept
+/// its completions or stand in.
 Histograms histograms_of(const StatusSource& source, std::uint32_t number) {
   const PlanStage& stage = source.plan.stages[number];
   const bool gpu = source.plan.groups[stage.group].kind == GroupKind::kGpu;

@@ -15,7 +15,7 @@
 namespace millrace {
 namespace {
 
-/// What cannot be read is not shown.
+/// The run's state; empty, and so not shown, when it cannot be read.
 RunState state_in(const std::string& run_dir) {
   try {
     return load_run_state(run_dir);
@@ -26,8 +26,8 @@ RunState state_in(const std::string& run_dir) {
 
 }  // namespace
 
-/// What it says of a change is what is in use: of one half done, the old functions. A plan that
-/// cannot be read, or is of another start, leaves all as it was.
+/// Follows the plan file, which has the functions in use: during a change, the old ones. A plan
+/// that cannot be read, or is of another start, changes nothing.
 void StatusCollectable::follow_plan() const {
   if (run_dir_.empty()) return;
   try {

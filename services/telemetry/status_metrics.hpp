@@ -60,8 +60,7 @@ void add_pools(const StatusSource& source, Families& families);
 void add_tables(const std::vector<TableFacts>& tables, Families& families);
 /// How tables follow the kernel's routes.
 void add_routes(const std::vector<RouteFacts>& routes, Families& families);
-/// How many workers there should be.
-/// Nothing of a topology whose supervisor has not said.
+/// Adds how many workers there should be; nothing until the supervisor has written the number.
 void add_config(const ConfigFacts& config, Families& families);
 void add_wanted(const std::vector<WantedWorkers>& wanted, Families& families);
 void add_links(const StatusSource& source, Families& families);

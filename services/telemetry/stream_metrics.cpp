@@ -12,7 +12,7 @@
 namespace millrace {
 namespace {
 
-/// The ledgers of all lanes of a path together, as far as one stream feeds it.
+/// The sum of the ledgers of a path's lanes, for the packets of one stream.
 struct StreamTotals {
   LaneRecord record{};  ///< what the ingress refused included
   std::uint64_t ingress_received = 0;
@@ -48,7 +48,8 @@ StreamTotals totals_of(const StatusSource& source, std::uint32_t stream, const P
   return totals;
 }
 
-/// What an ingress refused for want of slots has the reason of what functions' shares refuse.
+/// Adds drops by reason. Packets that an ingress refused, as their path had no slots, have the
+/// reason of packets that a function's share refuses.
 void add_drops(const Plan& plan, const StreamTotals& totals, const std::string& stream,
                const std::string& path, Families& families) {
   for (std::size_t i = 1; i < kReasonCount; ++i) {
@@ -66,7 +67,8 @@ void add_drops(const Plan& plan, const StreamTotals& totals, const std::string& 
   }
 }
 
-/// Those for which packets are made for stand there from the start, others when there are some.
+/// Adds consumed and generated packets by reason. Reasons that are meant for consumption, or for
+/// generation, have a series from the start, others from the first packet on.
 void add_born_and_ended(const Plan& plan, const LaneRecord& sum, const std::string& stream,
                         const std::string& path, Families& families) {
   for (std::size_t i = 1; i < kReasonCount; ++i) {
@@ -133,7 +135,7 @@ void add_stream(const StatusSource& source, std::uint32_t number, Families& fami
   families.add(Metric::kSlotsLowWater, {name}, stream.slot_count - as_double(used));
 }
 
-/// The ends of a path's packets, of all streams that feed it.
+/// Adds the ends of a path's packets, summed over the streams that feed it.
 void add_ends(const StatusSource& source, std::uint32_t number, Families& families) {
   const PlanPath& path = source.plan.paths[number];
   std::uint64_t transmitted = 0, dropped = 0;

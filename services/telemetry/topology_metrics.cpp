@@ -10,7 +10,7 @@
 namespace millrace {
 namespace {
 
-/// The word stays when its process dies and none is left to take over.
+/// The leader's word outlives the leader when no standby is left.
 bool leads(const StatusHeader& header) {
   const std::uint64_t leader = header.leader.load(std::memory_order_relaxed);
   const std::uint64_t pid = leader & 0xFFFFFF;
@@ -21,7 +21,7 @@ double load(const std::atomic<std::uint64_t>& word) {
   return static_cast<double>(word.load(std::memory_order_relaxed));
 }
 
-/// As the leader counted them; without one they are not counted.
+/// Adds neighbours as the leader counted them; without a leader there is no count.
 void add_neighbours(const StatusSource& source, Families& families) {
   const StatusHeader& header = source.status.header();
   if (!leads(header)) return;

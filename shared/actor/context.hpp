@@ -14,8 +14,8 @@
 
 namespace millrace {
 
-/// What every actor has at hand: the plan, the two shared memories, and which it is. Borrowed from
-/// the process's main(); copied freely.
+/// What every actor works with: the plan, the two shared memories, and its own number. Borrowed
+/// from the process's main(); copied freely.
 struct ActorContext {
   const Plan* plan = nullptr;
   SegmentView segment;
@@ -29,16 +29,17 @@ struct ActorContext {
   CounterRef counter(Counter id) const {
     return status.counters(me.actor)[static_cast<std::size_t>(id)];
   }
-  /// The highest that the counter has been told.
+  /// Sets the counter to `value` if that is higher.
   void raise(Counter id, std::uint64_t value) const {
     counter(id) = std::max<std::uint64_t>(counter(id), value);
   }
   ActorState state_of(std::uint32_t actor) const {
     return static_cast<ActorState>(entry(actor).state.load(std::memory_order_acquire));
   }
-  /// A watcher wants what this thread has in hand: then *watch may be shown to.
+  /// True when a watcher wants to see this thread's batches: then use *watch.
   bool watched() const { return watch != nullptr && watch->on(); }
-  /// Slot states: from the present one, CHECKed against kSlotRules. The slot is ours.
+  /// Changes the slot's state; the step from the present one is CHECKed against kSlotRules. The
+  /// slot is ours.
   void set_state(std::uint32_t slot, SlotKind kind, std::uint8_t stage) const {
     SlotHeader& header = segment.slot(slot);
     const SlotState now = SlotState::from_word(header.state.load(std::memory_order_relaxed));

@@ -21,20 +21,20 @@ bool has_ended(std::int32_t pid, std::uint64_t start_time) {
   return process_ended(open_process(pid, start_time), pid, start_time);
 }
 
-/// Another process has taken that place, and has not ended.
+/// True when another process has taken that place and has not ended.
 bool lives(const ActorEntry& entry) {
   const std::int32_t pid = entry.pid.load();
   return pid != 0 && !has_ended(pid, entry.start_time.load());
 }
 
-/// The leader grants places. A standby has one without being asked once the hub has gone for
-/// good: then it is the leader, and recovers what its own last life left.
+/// True for a standby whose hub has ended for good. The leader grants places; such a standby needs
+/// no grant, as it is the leader, and recovers what its own process before left.
 bool leads_alone(const Plan& plan, const StatusView& status, std::uint32_t actor) {
   if (plan.actors[actor].kind != ActorKind::kStandby) return false;
   for (std::uint32_t other = 0; other < plan.actors.size(); ++other) {
     if (plan.actors[other].kind != ActorKind::kHub) continue;
     const ActorEntry& hub = status.actor(other);
-    if (hub.pid.load() == 0 || hub.start_time.load() == 0) return false;  // it has not begun
+    if (hub.pid.load() == 0 || hub.start_time.load() == 0) return false;  // the hub has not begun
     if (!has_ended(hub.pid, hub.start_time)) return false;
   }
   return true;
@@ -68,7 +68,7 @@ Owner enrol(const Plan& plan, const StatusView& status, std::uint32_t actor, std
   const std::uint32_t incarnation = entry.incarnation.load() % 0xffff + 1;
   entry.incarnation.store(incarnation);
   entry.sleeping.store(0);
-  entry.exhausted.store(0);  // the last life may have left it set
+  entry.exhausted.store(0);  // the process before may have left it set
   entry.acked_epoch.store(0);
   entry.heartbeat_tsc.store(tsc_now());
   entry.state.store(static_cast<std::uint32_t>(ActorState::kStarting), std::memory_order_release);

@@ -17,13 +17,14 @@ namespace millrace {
 Owner enrol(const Plan& plan, const StatusView& status, std::uint32_t actor, std::uint64_t limit_ns,
             const std::function<bool()>& give_up);
 
-/// The hub, to which no place is granted, takes its own: the first one at once (`limit_ns` 0), a
-/// successor when the one before it has ended, for which it waits so long. Throws Error also when
+/// The hub takes its own place without a grant: the first hub at once (`limit_ns` 0), a successor
+/// when the hub before it has ended, for which it waits up to `limit_ns`. Throws Error also when
 /// the standby lives then: it leads, and there is one leader. The standby must not start meanwhile.
 Owner enrol_hub(const Plan& plan, const StatusView& status, std::uint64_t limit_ns,
                 const std::function<bool()>& give_up);
 
-/// This life ends in order, as it was told to: what follows on it is no restart after a crash.
+/// Notes that this process ends in order, as it was told to: the next one is no restart after a
+/// crash.
 void note_end(const ActorContext& context) noexcept;
 
 }  // namespace millrace

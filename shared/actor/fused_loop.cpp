@@ -71,7 +71,7 @@ void FusedLoop::idle() noexcept {
       longest_ns = std::min(longest_ns, actor.idle_ns());
     }
   }
-  // All that could give us something is on this thread; what recovery has may wait that long.
+  // All producers are on this thread but recovery, whose batches may wait that long.
   if (!may_sleep()) return;
   sleep_on({descriptors.data(), count}, longest_ns);
   turn_clock::read();

@@ -23,8 +23,8 @@ class FusedLoop {
 
   /// `members`: in the order of the path, ingresses first, egresses last. `stop`: as of RunLoop.
   FusedLoop(std::span<const Member> members, const std::atomic<bool>& stop);
-  /// Returns when all have finished after a stop: each when those before it have, so that none
-  /// misses what they had in hand.
+  /// Returns when all have finished after a stop. Each finishes after those before it, so that it
+  /// gets all batches that they had in hand.
   void run() noexcept;
   /// One turn of each. False: all have finished.
   bool turn() noexcept;

@@ -13,7 +13,8 @@ namespace millrace {
 
 /// Small commands from one thread of a process to another, without waiting on either side: the
 /// control thread posts, the data thread takes (or the other way round). Single producer, single
-/// consumer; holds up to N values; full is told to the poster, which counts it.
+/// consumer. Holds up to N values; post() returns false when it is full, and the poster counts
+/// that.
 template <class T, std::size_t N>
 class Mailbox {
   static_assert(N > 0 && (N & (N - 1)) == 0, "a power of two");

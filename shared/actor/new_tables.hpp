@@ -16,26 +16,26 @@ namespace millrace {
 class PlanFollower {
  public:
   virtual ~PlanFollower() = default;
-  /// Makes ready what `plan` has beside what is there, and lets go of what it has no more, once the
-  /// data thread has. Does nothing for a revision that it has followed already. Throws Error with
-  /// the reason when something cannot be made: then all stays as it is.
+  /// Makes the new tables of `plan` ready, and frees those that it no longer has once the data
+  /// thread has left them. Does nothing for a revision that it has followed already. Throws Error
+  /// with the reason when a table cannot be made: then nothing changes.
   virtual void follow(const Plan& plan) = 0;
-  /// Frees what the data thread has given up. Called when pause() is over, or earlier.
+  /// Frees tables that the data thread has given up. Called when pause() is over, or earlier.
   virtual void tend() noexcept = 0;
-  /// From one tend() to the next, at most.
+  /// The longest time from one tend() to the next.
   virtual std::chrono::milliseconds pause() const noexcept { return kTendPause; }
 
  protected:
   static constexpr std::chrono::milliseconds kTendPause{100};
 };
 
-/// The data thread's side, where a device has tables too.
+/// The data thread's side, for a device that has tables too.
 class NewTables {
  public:
   virtual ~NewTables() = default;
   /// The plan whose tables are ready; null: nothing new.
   virtual const Plan* ready() noexcept = 0;
-  /// From now on those.
+  /// Goes over to those tables.
   virtual void take() noexcept = 0;
 };
 

@@ -22,12 +22,12 @@ struct Life {
   std::uint32_t incarnation = 0;
 };
 
-// A signal reaches a process, not an object.
+// Global, as a signal reaches a process, not an object.
 std::array<Life, kActorCountMax> g_lives;
 std::atomic<std::uint32_t> g_life_count{0};
 std::array<struct sigaction, kFaults.size()> g_before;  ///< what a sanitizer does, say
 
-/// A stack that has overflowed is none for a handler.
+/// The handler's own stack: the thread's may have overflowed.
 alignas(16) std::array<std::byte, 32 * 1024> g_stack;
 
 void note(int signal, siginfo_t* info, void*) {
@@ -40,7 +40,7 @@ void note(int signal, siginfo_t* info, void*) {
   for (std::size_t i = 0; i < kFaults.size(); ++i) {
     if (kFaults[i] == signal) ::sigaction(signal, &g_before[i], nullptr);
   }
-  if (!by_instruction) ::raise(signal);  // otherwise the instruction does it again
+  if (!by_instruction) ::raise(signal);  // otherwise the instruction raises it again
 }
 
 void take_signals() noexcept {

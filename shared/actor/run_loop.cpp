@@ -12,8 +12,8 @@ namespace millrace {
 namespace {
 
 // A thread with a core of its own looks for work this long before it sleeps: well above the gap
-// between packets at 10 kpps. Threads that share cores would only take time from the one they wait
-// for.
+// between packets at 10 kpps. A thread on a shared core would only take time from the thread for
+// which it waits.
 constexpr std::uint64_t kSpinOwnCoreNs = 500'000;
 constexpr std::uint64_t kSpinSharedCoreNs = 2'000;
 constexpr std::uint64_t kStockNs = 10'000'000;

@@ -12,33 +12,32 @@
 
 namespace millrace {
 
-/// What an actor supplies. Called by one thread; everything noexcept and bounded.
+/// The work of an actor, called by RunLoop. One thread; everything is noexcept and bounded.
 class Actor {
  public:
   virtual ~Actor() = default;
   /// One bounded round: a few batches at most. Returns how much was done (0: nothing to do).
   virtual std::uint32_t do_work() noexcept = 0;
-  /// True when a link or port has something: asked once more between the announcement of sleep and
+  /// True when a link or port is not empty. Called again between the announcement of sleep and the
   /// sleep.
   virtual bool has_work() noexcept = 0;
-  /// The roster's epoch has moved: look what is alive, take back what the dead had not read, let go
-  /// of the fenced.
+  /// Called when the roster's epoch has moved: reads which actors are alive, takes back what dead
+  /// ones had not read, and lets go of fenced ones.
   virtual void read_roster() noexcept = 0;
-  /// Asked to end (SIGTERM, or draining): works off what it has. Called in every round from then
-  /// on.
+  /// Called in every round after a request to end (SIGTERM, or draining): works off what it has.
   virtual void stop() noexcept = 0;
-  /// After stop(): nothing left in hand.
+  /// After stop(): true when nothing is left in hand.
   virtual bool finished() noexcept = 0;
-  /// After stop(), between two rounds: what is left in hand may be left to recovery, which hands it
-  /// on whole. Otherwise a loaded actor would never stop.
+  /// After stop(), between two rounds: true when recovery may take what is left in hand; it hands
+  /// that on whole. Otherwise a loaded actor would never stop.
   virtual bool may_leave() noexcept { return false; }
-  /// Longest sleep when idle, nanoseconds; a port without a descriptor wants to be polled.
+  /// Longest sleep when idle, nanoseconds; a port without a descriptor must be polled.
   virtual std::uint64_t idle_ns() const noexcept { return 10'000'000; }
-  /// Called before each sleep: time to write out what is buffered.
+  /// Called before each sleep: writes out what is buffered.
   virtual void before_sleep() noexcept {}
-  /// Every 10 ms, in the course of a turn: publish what observers alone want to know.
+  /// Called every 10 ms, within a turn: publishes values that only observers read.
   virtual void take_stock(std::uint64_t now_tsc) noexcept { static_cast<void>(now_tsc); }
-  /// Asked before each sleep: a descriptor that gets readable when there is work and that alone is
+  /// Called before each sleep: a descriptor that gets readable when there is work. Only it is
   /// waited for (at most 10 ms, as wake-ups do not end that sleep); -1: sleep until woken.
   virtual int wait_descriptor() noexcept { return -1; }
 };
@@ -52,13 +51,13 @@ class RunLoop {
   RunLoop(const ActorContext& context, Actor& actor, const std::atomic<bool>& stop);
   /// Returns when the actor has finished after a stop.
   void run() noexcept;
-  /// One turn: work, then idling when there was none. False: finished, or told to stop half a
-  /// second ago and free to leave.
+  /// One turn: work, then idling if there was none. False: finished, or told to stop half a second
+  /// ago and free to leave.
   bool turn() noexcept;
 
   /// One turn without idling, for several actors on one thread (fused_loop.hpp). Nothing: finished.
   std::optional<std::uint32_t> work() noexcept;
-  /// True when a sleep would not last: something has come, or the roster has moved.
+  /// True when a sleep would end at once: there is work, or the roster has moved.
   bool has_work() noexcept;
   Actor& actor() noexcept { return actor_; }
 

@@ -11,15 +11,16 @@
 
 namespace millrace {
 
-/// Between an actor's grant and its first turn: says that it lives while its ports are opened. That
-/// takes as long as a file is (an output that is continued, an input that is read up to where a
-/// life before was). It acknowledges nothing: what the actor scans meanwhile must not be repaired.
+/// Beats for an actor between its grant and its first turn, while its ports are opened. That takes
+/// time in proportion to a file (an output that is continued, an input that is read up to where the
+/// process before was). It acknowledges no epoch: what the actor scans meanwhile must not be
+/// repaired.
 class SetupBeat {
  public:
-  /// Longer than that is no setting up: from then on the leader takes it for hung.
+  /// It beats no longer than this: from then on the leader takes the actor for hung.
   static constexpr std::chrono::minutes kLimit{5};
 
-  /// Beats for all of them, by a thread of its own, until it ends.
+  /// Beats for all `actors`, on a thread of its own, until it is destroyed.
   explicit SetupBeat(std::vector<ActorContext> actors);
 
  private:

@@ -35,7 +35,7 @@ bool join_fences() noexcept {
 }
 
 void fence_for_all() noexcept {
-  // Where it is refused, no producer has joined either.
+  // If the kernel refuses it, no producer has joined either.
   syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 }
 

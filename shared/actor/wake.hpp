@@ -10,10 +10,10 @@
 #include "shared/actor/context.hpp"
 #include "shared/layout/status_file.hpp"
 
-/// Sleeping and waking over one futex word a thread, in shared memory: the sleeper sets it, fences
-/// and looks at all its links once more before it waits; a producer pushes, fences and looks at the
-/// word. One of the two sees the other (Dekker), so no wake-up is lost; the wait is bounded all the
-/// same.
+/// Sleeping and waking by one futex word a thread, in shared memory. The sleeper sets the word,
+/// fences, and reads all its links once more before it waits; a producer pushes, fences and reads
+/// the word. One of the two sees the other's store (Dekker), so no wake-up is lost; still the wait
+/// is bounded.
 ///
 /// A sleeper with a core of its own sleeps seldom, and its producers push all the time. So it
 /// fences for them too, by membarrier(2): all cores on which threads of the topology run pass a
@@ -29,10 +29,10 @@ inline void wake(ActorEntry& entry) noexcept;
 
 void futex_wake(std::atomic<std::uint32_t>& word) noexcept;
 
-/// From here on this process's threads pass the fences of fence_for_all(). False: this kernel has
-/// none (before Linux 4.16), or it is forbidden.
+/// Joins: this process's threads pass the fences of fence_for_all() from here on. False: this
+/// kernel has none (before Linux 4.16), or forbids it.
 bool join_fences() noexcept;
-/// A full fence in every thread that runs of the processes that have joined; those that do not run
+/// A full fence in every running thread of the processes that have joined; threads that do not run
 /// have passed one.
 void fence_for_all() noexcept;
 /// Whether the actor fences for its producers when it announces sleep.
@@ -40,9 +40,9 @@ inline bool fences_for_all(const Plan& plan, std::uint32_t actor) {
   return !plan.fused && !shares_core(plan, actor);
 }
 
-/// What to wake for what a round has pushed. One fence for all of them, and by then the pushes have
-/// mostly left the store buffer, so it costs little. A caller of add must send in the next round at
-/// the latest.
+/// The actors to wake after the pushes of a round. One fence serves all of them; by then the pushes
+/// have mostly left the store buffer, so it costs little. A caller of add must send in the next
+/// round at the latest.
 class Wakes {
  public:
   explicit Wakes(const Plan& plan) {
@@ -85,7 +85,7 @@ class Wakes {
   std::uint64_t actors_[kWords] = {};
   std::uint64_t fenced_by_sleeper_[kWords] = {};  ///< a bit an actor
   bool any_ = false;
-  bool must_fence_ = false;  ///< one of them fences for itself alone
+  bool must_fence_ = false;  ///< one of them does not fence for its producers
 };
 
 /// Announces sleep. The caller then looks at its links again, and calls sleep() or cancel_sleep().

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-/// Time that cannot be set, for what is to be so long after something whatever the clocks are told.
+/// Monotonic time since boot, for deadlines that a change of the clock must not move.
 
 namespace millrace {
 

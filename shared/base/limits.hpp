@@ -52,6 +52,9 @@ inline constexpr std::uint32_t kNeighbourCountMin = 64;    ///< entries of the t
 inline constexpr std::uint32_t kNeighbourCountDefault = 1024;
 inline constexpr std::uint32_t kNeighbourCountMax = 65536;
 
+inline constexpr std::uint32_t kMtuMin = 68;    ///< of a port; every IPv4 link carries it (RFC 791)
+inline constexpr std::uint32_t kMtuMax = 9000;  ///< of a port; what Ethernet calls a jumbo frame
+
 inline constexpr std::uint32_t kBufferHeadroom = 128;      ///< bytes in front of a received packet
 inline constexpr std::uint32_t kMbufBytes = 128;           ///< a DPDK driver's header of a buffer
 inline constexpr std::uint32_t kDescriptorsDefault = 512;  ///< of a DPDK port's queue

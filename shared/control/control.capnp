@@ -245,7 +245,6 @@ struct Drain {
   on @1 :Bool;
 }
 
-
 struct ActorStatus {
   actor @0 :UInt32;
   name @1 :Text;

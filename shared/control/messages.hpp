@@ -165,8 +165,8 @@ struct GroupCount {
   std::uint32_t count = 0;
 };
 
-/// Something of a running topology is to be another way. One of reload, scale and plan is given, or
-/// several; or upgrade alone.
+/// Changes a running topology. One of reload, scale and plan is given, or several; or upgrade
+/// alone.
 struct ChangeRequest {
   static constexpr const char* kName = "change";
   static constexpr bool kMayBeRemote = true;

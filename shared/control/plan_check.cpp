@@ -203,9 +203,7 @@ void check_actors(const Plan& plan) {
 }  // namespace
 
 void check_plan(const Plan& plan) {
-  if (plan.events && (plan.events->keep == 0 || plan.events->keep > kEventFilesMax)) {
-    throw Error("events: keep " + std::to_string(plan.events->keep));
-  }
+  if (plan.events) check_count("events: keep", plan.events->keep, 1, kEventFilesMax);
   check_counts(plan);
   FieldCheck(plan).check(Item{}, plan);
   check_work(plan);

@@ -20,12 +20,12 @@ namespace {
 constexpr std::string_view kHandlerName = "millrace";
 constexpr std::uint32_t kAtOnce = 256;  ///< buffers that are turned into mbufs, or back, at a time
 
-// A driver calls without a word of ours: the handler is the process's, as EAL is.
+// Global: a driver's call carries no pointer of ours. There is one a process, as there is one EAL.
 DriverBuffers* g_buffers = nullptr;
 Mbufs g_mbufs;
 bool g_registered = false;
 
-/// In pool_id: the pool is one for sending, and the rest its queue, not its stream.
+/// Bit of pool_id: the pool is for sending; the other bits are its queue, not its stream.
 constexpr std::uint64_t kSending = std::uint64_t{1} << 32;
 
 std::uint32_t number_of(const rte_mempool* pool) {
@@ -52,7 +52,7 @@ int free_mbufs(rte_mempool* pool, void* const* objects, unsigned count) {
 
 int take_mbufs(rte_mempool* pool, void** objects, unsigned count) {
   if ((pool->pool_id & kSending) != 0) return -ENOBUFS;
-  const Mbufs mbufs = g_mbufs;  // of our own: it would be read again after each store
+  const Mbufs mbufs = g_mbufs;  // a local copy: a global would be read again after each store
   std::array<std::uint32_t, kAtOnce> buffers;
   for (unsigned done = 0; done < count;) {
     const unsigned now = std::min(count - done, kAtOnce);
@@ -74,7 +74,7 @@ std::string pool_name(std::uint32_t stream) { return "millrace." + std::to_strin
 
 std::string send_pool_name(std::uint32_t queue) { return "millrace.send." + std::to_string(queue); }
 
-/// Caches take 1 MB of DPDK's memory a pool: a topology with more of them does without.
+/// Caches take 1 MB of DPDK's memory a pool: a topology with more pools has no caches.
 constexpr std::size_t kCachedPoolsMax = 16;
 
 /// Headers in a cache: it is emptied at half as many again, of which DPDK wants the pool to be as

@@ -53,7 +53,7 @@ std::vector<std::string> words_for(const Plan& plan, std::uint32_t actor, int cp
       "--lcores",       std::to_string(actor) + "@" + std::to_string(cpu),
       "--iova-mode=va", "--log-level",
       "error"};
-  // The primary's is where dpdk-telemetry.py and the like ask; it knows all ports.
+  // dpdk-telemetry.py and the like ask the primary, which knows all ports.
   if (!primary) words.emplace_back("--no-telemetry");
   bool pci = false;
   for (const PlanPort& port : plan.ports) {

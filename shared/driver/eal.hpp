@@ -8,11 +8,11 @@
 #include "shared/config/plan.hpp"
 
 /// DPDK's environment of a topology with DPDK ports: the hub is its primary process, io-workers are
-/// secondaries. Topologies do not meet: each has a file prefix of its own.
+/// secondaries. Topologies are separate: each has a file prefix of its own.
 
 namespace millrace {
 
-/// EAL of this process; at most one, and never a second one after it.
+/// The EAL of this process; a process makes at most one in its life.
 class Eal {
  public:
   /// `actor`: its number is the lcore id, which no two processes of a topology may share. CPU
@@ -21,7 +21,7 @@ class Eal {
   Eal(const Plan& plan, std::uint32_t actor, const std::string& run_dir);
   Eal(const Eal&) = delete;  // it stands for the process's own
   Eal& operator=(const Eal&) = delete;
-  /// The hub gives back what it has; a secondary that did so would reset devices.
+  /// Gives EAL's memory and devices back, in the hub only: in a secondary that would reset devices.
   ~Eal();
 
  private:

@@ -10,8 +10,8 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/segment.hpp"
 
-/// The headers that a DPDK driver wants of buffers: two tables in the segment, at the same
-/// addresses in all processes. A header outside a driver's rings is always as after reset().
+/// The headers of buffers that DPDK drivers need: two tables in the segment, at the same addresses
+/// in all processes. A header outside a driver's rings is always as after reset().
 ///
 /// - For receiving, mbuf n for buffer n. Only the hub writes addresses into them. The owner of the
 ///   buffer has its header.
@@ -30,14 +30,14 @@ class Mbufs {
 
   rte_mbuf* at(std::uint32_t buffer) const noexcept { return table_ + buffer; }
   rte_mbuf* sending(std::uint32_t number) const noexcept { return sending_ + number; }
-  /// For receiving. UINT32_MAX for what is none of ours.
+  /// The buffer of a header for receiving; UINT32_MAX for a header that is not ours.
   std::uint32_t number_of(const rte_mbuf* mbuf) const noexcept {
     const std::size_t bytes =
         reinterpret_cast<std::uintptr_t>(mbuf) - reinterpret_cast<std::uintptr_t>(table_);
     if (bytes >= std::size_t{count_} * kMbufBytes || bytes % kMbufBytes != 0) return UINT32_MAX;
     return static_cast<std::uint32_t>(bytes / kMbufBytes);
   }
-  /// As a driver expects it of an empty one: alone, one reference.
+  /// Makes the header that of an empty buffer, as drivers expect it: alone, one reference.
   static void reset(rte_mbuf* mbuf) noexcept {
     rte_mbuf_refcnt_set(mbuf, 1);
     mbuf->next = nullptr;
@@ -53,7 +53,7 @@ class Mbufs {
   }
   /// Hub, before any driver: addresses of buffer `buffer` and its pool.
   void make(std::uint32_t buffer, BufferArea area, rte_mempool* pool) const noexcept;
-  /// The same of a header for sending; it points to no buffer.
+  /// The same for a header for sending; it points to no buffer.
   void make_sending(std::uint32_t number, BufferArea area, rte_mempool* pool) const noexcept;
 
  private:
@@ -62,7 +62,7 @@ class Mbufs {
   std::uint32_t count_ = 0;
 };
 
-// What drivers write with vector instructions, so it may not move.
+// Drivers write it with vector instructions, so its size and alignment are fixed.
 static_assert(sizeof(rte_mbuf) == kMbufBytes && alignof(rte_mbuf) == 64);
 static_assert(offsetof(rte_mbuf, buf_addr) == 0 && offsetof(rte_mbuf, data_off) == 16);
 static_assert(offsetof(rte_mbuf, refcnt) == 18 && offsetof(rte_mbuf, nb_segs) == 20);

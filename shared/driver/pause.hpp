@@ -12,14 +12,14 @@ namespace millrace {
 /// Actors that poll a DPDK port: its ingresses, and every egress.
 std::vector<std::uint32_t> users_of(const Plan& plan, std::uint32_t port);
 
-/// Tells a port's users to keep away while the hub stops and starts it: from the moment that one of
-/// them is known to be dead until its place is vacant. All have acknowledged that before the hub
+/// Tells a port's users not to touch it while the hub stops and starts it: from the moment that one
+/// of them is known to be dead until its place is vacant. All have acknowledged that before the hub
 /// touches the port. Without a hub nothing stops a port, so nothing waits.
 class PortPause {
  public:
   PortPause(const ActorContext& context, std::uint32_t port)
       : context_(context), users_(users_of(*context.plan, port)) {}
-  /// Asked in front of each burst; one load when the roster has not moved.
+  /// Called before each burst; one load if the roster has not moved.
   bool now() noexcept {
     const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
     if (epoch != seen_epoch_) [[unlikely]] {

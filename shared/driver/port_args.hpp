@@ -9,7 +9,7 @@
 
 namespace millrace {
 
-/// The settings of a dpdk port, checked before (io-worker/ports/dpdk.hpp).
+/// The settings of a dpdk port, which io-worker/ports/dpdk.hpp has checked.
 struct PortArgs {
   std::string devargs;
   std::string name;             ///< of the device with DPDK: what stands before the first comma

@@ -9,7 +9,7 @@
 
 namespace millrace {
 
-/// Whether all packets of the batch pass, as those of most batches do. A few loads.
+/// Whether all packets of the batch pass, as in most batches. A few loads.
 inline bool all_pass(const Batch& batch) noexcept {
   static_assert(static_cast<int>(Verdict::kPass) == 0);
   const std::uint8_t* const verdict = batch.verdict.data();
@@ -29,7 +29,7 @@ inline bool all_pass(const Batch& batch) noexcept {
   return any == 0;
 }
 
-/// fates_in(), which looks closer only where it has to.
+/// fates_in(), which counts only when not all packets pass.
 inline Fates fates_of(const Batch& batch) noexcept {
   return all_pass(batch) ? Fates{} : fates_in(batch);
 }

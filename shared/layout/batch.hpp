@@ -45,31 +45,33 @@ struct Batch {
     return buffers.at(buffer[packet]) + offset[packet];
   }
   std::span<std::byte> bytes(std::uint32_t packet) const { return {data(packet), length[packet]}; }
-  /// Bytes that it had on the wire; more than `length` when a capture was cut.
+  /// Bytes of the packet on the wire; more than `length` when a capture was cut.
   std::uint32_t wire_length(std::uint32_t packet) const {
     return has_cut() ? wire_lengths[packet] : length[packet];
   }
   bool has_cut() const { return (header->flags & kSlotCut) != 0; }
-  /// The first `count` packets are whole, and one that follows is not: the column counts from now.
+  /// Makes the column of wire lengths valid: the first `count` packets are whole, and a following
+  /// one is not.
   void begin_cut(std::uint32_t count) const {
     for (std::uint32_t i = 0; i < count; ++i) wire_lengths[i] = length[i];
     header->flags |= kSlotCut;
   }
-  /// Later functions look at it.
+  /// True when later functions see the packet.
   bool goes_on(std::uint32_t packet) const { return millrace::goes_on(verdict[packet]); }
-  /// It will be transmitted.
+  /// True when the packet will be transmitted.
   bool leaves(std::uint32_t packet) const { return millrace::leaves(verdict[packet]); }
   bool is_dropped(std::uint32_t packet) const { return millrace::is_dropped(verdict[packet]); }
   void drop(std::uint32_t packet, Reason why) const { end(packet, Verdict::kDrop, why); }
-  /// It has ended here as it should.
+  /// Ends the packet here, as it should end.
   void consume(std::uint32_t packet, Reason why) const { end(packet, Verdict::kConsumed, why); }
-  /// It leaves by `port` now. `why`: it has become an answer of that kind; kNone: it is itself.
+  /// Lets the packet leave by `port` now. `why`: it has become an answer of that kind; kNone: it is
+  /// unchanged.
   void finish(std::uint32_t packet, std::uint8_t port, Reason why = Reason::kNone) const {
     end(packet, Verdict::kDone, why);
     output[packet] = port;
   }
-  /// Moves the packet's first byte: forward by `bytes` (its new first bytes are the caller's to
-  /// write), or back by as many when negative. False, and nothing changed, without that room: the
+  /// Moves the packet's first byte: forward by `bytes` (the caller writes the new first bytes), or
+  /// back by as many if negative. False, and nothing changed, when there is no room: at the
   /// buffer's start, or the packet's end.
   bool grow_front(std::uint32_t packet, std::int32_t bytes) const {
     const std::int32_t at = std::int32_t{offset[packet]} - bytes;
@@ -98,7 +100,7 @@ struct Batch {
     verdict[packet] = static_cast<std::uint8_t>(fate);
     reason[packet] = static_cast<std::uint8_t>(why);
   }
-  /// What grows or shrinks was whole, or is no longer what the capture cut.
+  /// Sets both lengths: a packet that grows or shrinks was whole, or is no longer the cut one.
   void set_length(std::uint32_t packet, std::uint16_t bytes) const {
     length[packet] = bytes;
     if (has_cut()) [[unlikely]]

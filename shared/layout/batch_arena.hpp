@@ -19,7 +19,7 @@ class BatchArena {
   explicit BatchArena(std::uint32_t capacity = kBatchCapacityDefault,
                       std::uint32_t stride = kBufferStrideDefault);
 
-  /// Bytes that a packet can have; a longer one is `oversize`.
+  /// The most bytes of a packet; a longer packet is `oversize`.
   std::uint32_t room() const { return stride_ - kBufferHeadroom; }
   std::uint32_t count() const { return count_; }
   bool full() const { return count_ == capacity_; }

@@ -9,11 +9,10 @@
 
 #include "shared/base/limits.hpp"
 
-/// What a function tells of a packet or a flow, in two cache lines: which one, when, about which
-/// packet, and a payload that its kind says how to read. It goes from the data thread to the
-/// process `events` by a ring (event_rings.hpp); what becomes of it there is services/events'
-/// business. What is longer follows as text, in records of its own (event_text.hpp): a payload that
-/// ends with `texts` says how many of them there are.
+/// A function's record about a packet or a flow, in two cache lines: the function, the time, the
+/// packet, and a payload whose layout its kind says. It goes from the data thread to the process
+/// `events` (services/events) by a ring (event_rings.hpp). Longer data follow as text, in records
+/// of their own (event_text.hpp): a payload that ends with `texts` says how many there are.
 
 namespace millrace {
 
@@ -49,13 +48,13 @@ struct EventCount {
   constexpr std::uint64_t number() const { return std::uint64_t{high} << 32 | low; }
 };
 
-/// What a signature was looking at when it matched.
+/// The data in which a signature matched.
 enum class SignatureScope : std::uint8_t { kPacket = 0, kStream = 1, kTransaction = 2 };
-/// Of the data that match. Unknown: the packet is of no flow.
+/// The direction of the data that match. Unknown: the packet belongs to no flow.
 enum class FlowDirection : std::uint8_t { kUnknown = 0, kToServer = 1, kToClient = 2 };
 
 inline constexpr std::size_t kEventAppBytes = 12;
-/// What has no room here (message, class, metadata) stands under gid and sid in the file of names
+/// Message, class and metadata have no room here: they stand under gid and sid in the file of names
 /// that the builder writes (services/functions/ids/signature_names.hpp).
 struct SignatureEvent {
   std::uint32_t rule;  ///< its number in the function, from 0
@@ -117,8 +116,8 @@ struct StreamEvent {
   std::uint8_t padding[11];
   std::uint8_t texts;
 };
-/// Position of the first byte that was seen of a direction whose beginning was not: those in front
-/// of it may come later.
+/// Position of the first byte that was seen of a direction whose beginning was not seen: bytes
+/// before it may still come.
 inline constexpr std::uint64_t kStreamOrigin = std::uint64_t{1} << 31;
 
 enum class AnomalyType : std::uint8_t {
@@ -137,7 +136,7 @@ struct AnomalyEvent {
 
 /// How far a flow had come. Closed: TCP says that both sides are done, or one has reset it.
 enum class FlowPhase : std::uint8_t { kNew = 0, kEstablished = 1, kClosed = 2 };
-/// Why it is no longer in the table.
+/// Why the flow is no longer in the table.
 enum class FlowEndReason : std::uint8_t {
   kTimeout = 0,   ///< no packet came for as long as its state allows
   kClosed = 1,    ///< it was done
@@ -145,7 +144,7 @@ enum class FlowEndReason : std::uint8_t {
   kShutdown = 3,  ///< the function has left
   kEvicted = 4,   ///< a new flow needed its place
 };
-/// Numbers are those of nf_conntrack (enum tcp_conntrack).
+/// States with the numbers of nf_conntrack (enum tcp_conntrack).
 enum class FlowTcpState : std::uint8_t {
   kNone = 0,  ///< not TCP, or not known
   kSynSent = 1,
@@ -159,9 +158,9 @@ enum class FlowTcpState : std::uint8_t {
   kSynSent2 = 9,  ///< both have sent SYN
   kCount
 };
-/// The record's addresses and ports are those of the flow's first packet. [0] is of packets that go
-/// as it went, [1] of those that answer. Of ICMP the source port is the identifier, the destination
-/// port the type of the question.
+/// The record's addresses and ports are those of the flow's first packet. [0] counts packets in its
+/// direction, [1] answers. For ICMP the source port is the identifier, the destination port the
+/// type of the question.
 struct FlowEvent {
   EventCount packets[2], bytes[2];  ///< bytes: from the IP header on
   EventCount lasted_ms;             ///< from its first packet to its last one

@@ -17,12 +17,12 @@
 ///     EventSink | EventRing[ring_count] | EventRecord[ring_count][kEventRingRecords]
 ///
 /// Each actor that calls `finish` has a ring: one producer, its data thread; one consumer, the
-/// process `events`. Neither side waits for the other. What finds no room is lost and counted.
+/// process `events`. Neither side waits for the other. A line without room is lost and counted.
 /// Every word has one writer and is changed by one store, so a killed side leaves nothing half
 /// done: records behind `tail` do not exist yet, those in front of `head` have been dealt with.
 ///
-/// A line is what is told of at once: a record, and the records of text behind it
-/// (event_text.hpp). It is there as a whole, or lost as a whole.
+/// A line is a record and the records of text behind it (event_text.hpp). It is written as a whole,
+/// or lost as a whole.
 
 namespace millrace {
 
@@ -46,8 +46,8 @@ static_assert(offsetof(EventRing, lost) == 8 && offsetof(EventRing, head) == 64)
 static_assert(offsetof(EventRing, lines) == 16 && offsetof(EventRing, next_tail) == 24);
 static_assert(offsetof(EventRing, next_lines) == 32);
 
-/// Of the process `events` alone; survives it. With a file, for all rings together, lines in front
-/// of `head` = file_written + file_lost + stream_written + stream_lost.
+/// Words of the process `events` alone, which survive it. With a file, for all rings together,
+/// lines in front of `head` = file_written + file_lost + stream_written + stream_lost.
 struct alignas(kCacheLine) EventSink {
   std::atomic<std::uint64_t> file_written;    ///< lines in the file
   std::atomic<std::uint64_t> file_lost;       ///< no file, or no room in it
@@ -80,13 +80,13 @@ static_assert(offsetof(EventSink, stream_written) == 128);
 static_assert(offsetof(EventSink, intent_stream_lost) == 152);
 static_assert(offsetof(EventSink, intent_ring) == 64 && offsetof(EventSink, intent_lost) == 104);
 
-/// Of actor `actor`: kNoEventRing when it calls no `finish`, or the topology has no `events`.
+/// The ring of `actor`; kNoEventRing when it calls no `finish`, or the topology has no `events`.
 std::uint32_t event_ring_of(const Plan& plan, std::uint32_t actor);
-/// 0: the topology has no `events`.
+/// The number of rings; 0 when the topology has no `events`.
 std::uint32_t event_ring_count(const Plan& plan);
 std::uint64_t event_rings_bytes(std::uint32_t ring_count);
 
-/// View of all of it. Borrowed from a mapping.
+/// A view of all rings. Borrowed from a mapping.
 class EventRings {
  public:
   EventRings() = default;
@@ -115,12 +115,12 @@ class EventLog {
   EventLog(const EventRings& rings, std::uint32_t number);
 
   bool on() const noexcept { return ring_ != nullptr; }
-  /// Room for the record of one more line, with what was there before in it, and `text` behind it
-  /// (at most kEventTextBytesMax): the record's payload is to say `texts`, texts_for(text). Null
-  /// when there is no room for all of it: then one line is counted as lost. What is put there
-  /// exists from the next publish() on.
+  /// Returns room for the record of one more line, not cleared, and writes `text` behind it (at
+  /// most kEventTextBytesMax); the caller sets the payload's `texts` to texts_for(text). Null when
+  /// there is no room for all of it: then one line is counted as lost. Readers see the line from
+  /// the next publish() on.
   EventRecord* add(std::span<const std::byte> text = {}) noexcept;
-  /// All that was added since, at once.
+  /// Publishes all lines added since the last call, at once.
   void publish() noexcept {
     if (added_ == published_ && lost_ == told_lost_) [[likely]]
       return;
@@ -153,7 +153,7 @@ class EventReader {
   /// wrong).
   std::uint32_t peek(std::span<EventRecord> out, std::uint64_t& skipped) noexcept;
   std::uint64_t head() const noexcept;
-  /// The next one is number `head`, at most the ring's tail.
+  /// Frees the records before number `head`, which is at most the ring's tail.
   void let_go_until(std::uint64_t head) noexcept;
 
  private:

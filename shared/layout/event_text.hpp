@@ -13,7 +13,7 @@
 
 #include "shared/layout/event_record.hpp"
 
-/// What an event tells in more bytes than a record has: its text, a list of fields, each
+/// The text of an event, for data longer than a record: a list of fields, each
 ///
 ///     field (1 byte) | bytes of the value (15 bits, low byte first); top bit: it is cut | value
 ///
@@ -83,7 +83,7 @@ enum class EventField : std::uint8_t {
   kTunnel,   ///< EventTunnel: of an alert about what the packet carries
   kCount
 };
-/// In front of the name of kDnsAnswer.
+/// The head of kDnsAnswer, in front of the name.
 struct EventDnsAnswer {
   std::uint32_t ttl_s;
   std::uint16_t type;
@@ -91,7 +91,7 @@ struct EventDnsAnswer {
 };
 static_assert(sizeof(EventDnsAnswer) == 8 && offsetof(EventDnsAnswer, type) == 4);
 
-/// The packet that carries what a record is about.
+/// The outer packet, which carries the packet of a record.
 struct EventTunnel {
   std::array<std::uint8_t, 16> source, destination;  ///< as in EventRecord
   std::uint16_t source_port, destination_port;       ///< 0: its protocol has none
@@ -102,12 +102,12 @@ struct EventTunnel {
 static_assert(sizeof(EventTunnel) == 40 && offsetof(EventTunnel, source_port) == 32);
 static_assert(offsetof(EventTunnel, ip_version) == 36 && offsetof(EventTunnel, depth) == 38);
 
-/// Records of text that `text` takes.
+/// The number of records that `text` takes.
 constexpr std::uint8_t texts_for(std::span<const std::byte> text) noexcept {
   const std::size_t bytes = std::min(text.size(), kEventTextBytesMax);
   return static_cast<std::uint8_t>((bytes + kEventTextBytes - 1) / kEventTextBytes);
 }
-/// Number `place` of them.
+/// Record number `place` of `text`.
 EventRecord text_record(std::span<const std::byte> text, std::uint8_t place) noexcept;
 
 /// Puts a text together. Some 2 KB; allocates nothing.
@@ -124,7 +124,7 @@ class EventTextWriter {
   /// `front` is a part of the value that is never cut.
   void put(EventField field, std::span<const std::byte> front, std::span<const std::byte> value,
            std::size_t value_max) noexcept;
-  /// The fields of another text; where there is no room for all of it, as if put one by one.
+  /// Adds the fields of another text; without room for all of it, as if put one by one.
   void put_text(std::span<const std::byte> text) noexcept;
   std::span<const std::byte> bytes() const noexcept { return std::span(bytes_).first(size_); }
   bool empty() const noexcept { return size_ == 0; }
@@ -161,7 +161,7 @@ struct EventLine {
 
 /// Takes the next line off `records`, one or more; they are another process's, and hold anything.
 void next_line(std::span<const EventRecord>& records, EventLine& line) noexcept;
-/// Of the records, those that are of lines which end among them, or of no line.
+/// The number of records that belong to lines which end among them, or to no line.
 std::uint32_t whole_lines(std::span<const EventRecord> records) noexcept;
 
 }  // namespace millrace

@@ -10,10 +10,10 @@
 
 #include "shared/base/limits.hpp"
 
-/// What a batch has changed of a lane's state, as it was before: lines of the state in the order of
-/// their changes. When its worker dies amid the batch, recovery writes them back in reverse, so the
-/// lane loses that batch and nothing else. Lies in the segment behind the state; recovery reads it
-/// after the death of its writer, so only the order of the program counts, no fence.
+/// Keeps the lines of a lane's state that a batch changes, as they were before, in the order of the
+/// changes. If the worker dies in the batch, recovery writes them back in reverse order, so the
+/// lane loses that batch and nothing else. The log lies in the segment behind the state; recovery
+/// reads it after the death of its writer, so the order of the program suffices, without a fence.
 ///
 /// | offset | size       | field    | meaning                                                   |
 /// |-------:|-----------:|----------|-----------------------------------------------------------|
@@ -27,7 +27,7 @@ namespace millrace {
 
 class LaneUndoLog {
  public:
-  /// For so many lines; 0 for none: there is no log.
+  /// Bytes of a log of `lines` lines; 0 lines: there is no log.
   static constexpr std::uint64_t bytes_for(std::uint32_t lines) noexcept {
     return lines == 0 ? 0 : kCacheLine + numbers_bytes(lines) + std::uint64_t{lines} * kCacheLine;
   }
@@ -39,7 +39,7 @@ class LaneUndoLog {
       : memory_(memory.data()), lines_(lines), state_(state) {}
   explicit operator bool() const noexcept { return lines_ != 0; }
 
-  /// A batch begins. Its worker, before it changes the state.
+  /// Begins a batch. Called by its worker before it changes the state.
   void begin(std::uint16_t stream, std::uint64_t sequence) const noexcept {
     if (lines_ == 0) return;
     store<std::uint32_t>(kCountAt, 0);
@@ -49,7 +49,8 @@ class LaneUndoLog {
   /// The batch that has begun last: another number than that of any other batch of the lane. 0:
   /// none has, or there is no log.
   std::uint64_t batch() const noexcept { return lines_ == 0 ? 0 : load<std::uint64_t>(kBatchAt); }
-  /// Bytes [at, at + bytes) of the state are about to change. A line may be kept more than once.
+  /// Keeps bytes [at, at + bytes) of the state, before they change. A line may be kept more than
+  /// once.
   void keep(std::size_t at, std::size_t bytes) const noexcept {
     if (lines_ == 0 || bytes == 0) return;
     const std::size_t last = (at + bytes - 1) / kCacheLine;
@@ -85,8 +86,8 @@ class LaneUndoLog {
     kAll,      ///< the state is as it was before the batch
     kTooMuch,  ///< not known: the log was too short, or there is none
   };
-  /// Takes back what the batch has changed. Recovery, while no worker has the lane. Doing it
-  /// again, also after half of it, ends the same.
+  /// Takes back what the batch has changed. Called by recovery while no worker has the lane. A
+  /// second call, also after half of the first, has the same result.
   Undone undo(std::uint16_t stream, std::uint64_t sequence) const noexcept {
     if (lines_ == 0) return Undone::kTooMuch;
     if (load<std::uint64_t>(kBatchAt) != word_of(stream, sequence)) return Undone::kAll;

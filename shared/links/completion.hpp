@@ -12,9 +12,9 @@
 
 namespace millrace {
 
-/// What an acceptor does with a GPU's completion before anything else: copies the results into the
-/// slot and runs the CPU part of the stage. Afterwards the batch is held for the stage that
-/// follows, which is returned. `steps`: the acceptor's.
+/// Called by an acceptor before it does anything else with a GPU's completion: copies the results
+/// into the slot and runs the CPU part of the stage. Afterwards the batch is held for the following
+/// stage, which is returned. `steps`: the acceptor's.
 inline std::uint8_t finish_completion(const ActorContext& context, const Taken& taken,
                                       StageWork& work, StepTimes& steps) noexcept {
   const PlanStage& stage = context.plan->stages[taken.stage];

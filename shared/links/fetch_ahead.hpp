@@ -8,9 +8,9 @@
 #include "shared/actor/context.hpp"
 #include "shared/base/prefetch.hpp"
 
-/// A batch was written by another core. Its lines are asked for while the batches before it are
-/// worked on; all with ownership, because a line that every actor of the path writes once moves
-/// faster than one that is shared and then invalidated.
+/// Fetches the cache lines of a batch, which another core has written, while the batches before it
+/// are worked on. All are fetched with ownership, because a line that every actor of the path
+/// writes once moves faster than one that is shared and then invalidated.
 
 namespace millrace {
 
@@ -26,7 +26,7 @@ inline void fetch_slot(const ActorContext& context, std::uint32_t slot,
   prefetch_lines_for_write(&context.segment.slot(slot), bytes);
 }
 
-/// Fetches each slot once: as the next one, or, where that was not to be seen, when it is taken.
+/// Fetches each slot once: as the next one, or when it is taken, if it was not known before.
 class SlotFetcher {
  public:
   explicit SlotFetcher(const ActorContext& context)
@@ -49,11 +49,11 @@ class SlotFetcher {
   std::uint32_t ahead_ = kNone;  ///< the slot that was fetched as the next one
 };
 
-/// Packets whose lines are asked for at a time: a core has about as many line fill buffers.
+/// Packets whose lines are fetched at a time: a core has about as many line fill buffers.
 inline constexpr std::uint32_t kPacketsAtATime = 16;
 
-/// The first lines of packets from number `first` on, as many as are asked for at a time; the actor
-/// that works through the batch fetches the others as it goes. The slot has been fetched.
+/// Fetches the first lines of kPacketsAtATime packets from number `first` on; the actor fetches the
+/// others while it works through the batch. The slot has been fetched before.
 inline void fetch_packets(const ActorContext& context, std::uint32_t slot,
                           std::uint32_t first) noexcept {
   const Batch batch = context.segment.batch(slot);

@@ -10,18 +10,18 @@
 
 namespace millrace {
 
-/// How long the batches in an order window have waited for one before them. Looked at every 10 ms
-/// (Actor::take_stock), so that the way of a batch knows nothing of it.
+/// Measures how long batches in an order window have waited for one before them. Called every 10 ms
+/// (Actor::take_stock), so that it costs nothing on the path of a batch.
 class HoleWatch {
  public:
-  /// As of the window.
+  /// The counts are those of the window.
   HoleWatch(std::uint32_t stream_count, std::uint32_t lane_count)
       : stream_count_(stream_count),
         lane_count_(lane_count),
         holes_(std::size_t{stream_count} * lane_count) {}
 
-  /// Tick at which the oldest hole was seen first; 0: there is none. `next(stream, lane)`: the
-  /// sequence that is waited for.
+  /// The tick at which the oldest hole was first seen; 0: there is none. `next(stream, lane)`: the
+  /// sequence number for which batches wait.
   template <typename Next>
   std::uint64_t oldest(const OrderWindow& window, std::uint64_t now_tsc, Next&& next) noexcept {
     if (window.waiting() == 0 && !any_) return 0;

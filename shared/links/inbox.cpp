@@ -107,8 +107,8 @@ bool Inbox::take_from(Source& source, Taken& out) noexcept {
   return false;
 }
 
-/// The first of the hot sources, from the next one on, in which something lies: it is the next one
-/// afterwards, so that a take behind a peek finds it at once. `word`: what lies there.
+/// The first hot source, from the next one on, that is not empty. It becomes the next one, so that
+/// a take after a peek finds it at once. `word`: the first word in it.
 Inbox::Source* Inbox::find_hot(std::uint64_t& word) noexcept {
   for (std::size_t left = hot_.size(); left != 0; --left) {
     if (next_ >= hot_.size()) next_ = 0;
@@ -140,7 +140,7 @@ bool Inbox::take_hot(Taken& out) noexcept {
   std::uint64_t word = 0;
   Source* source = found_ != nullptr ? std::exchange(found_, nullptr) : find_hot(word);
   for (; source != nullptr; source = find_hot(word)) {
-    const bool taken = take_from(*source, out);  // not so: completions that do not count are gone
+    const bool taken = take_from(*source, out);  // false: it had only completions that do not count
     ++next_;
     if (taken) return true;
   }

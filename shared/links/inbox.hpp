@@ -9,11 +9,11 @@
 
 /// The consumer's side of all links of one actor, read in turn.
 ///
-/// From a CPU actor a take stamps the slot's owner, then lets the ring go: afterwards the batch is
-/// ours, held for `stage`. From a GPU the take is an acceptance: the completion counts only if the
-/// slot still names that very incarnation as its holder and the generation fits; a late or second
-/// one is counted and ignored. A GPU whose incarnation has been fenced is not read any more (that
-/// is what our acknowledgement of the epoch says).
+/// A take from a CPU actor stamps the slot's owner, then releases the ring entry: afterwards the
+/// batch is ours, held for `stage`. A take from a GPU is an acceptance: the completion counts only
+/// if the slot still names that very incarnation as its holder and the generation fits; a late or
+/// second one is counted and ignored. The link of a fenced GPU incarnation is not read any more
+/// (our acknowledgement of the epoch says so).
 
 namespace millrace {
 
@@ -30,15 +30,14 @@ class Inbox {
   Inbox(const Inbox&) = delete;
   Inbox(Inbox&&) noexcept = default;
   Inbox& operator=(const Inbox&) = delete;
-  /// Next batch, if there is one.
+  /// Takes the next batch, if there is one.
   bool take(Taken& out) noexcept;
-  /// Slot of the batch that take() would give next, to fetch its lines early; it does give that
-  /// one next, unless a cold link has one. Nothing is taken. False: no hot link has one, or a
-  /// GPU's completion comes next.
+  /// The slot of the batch that take() will give next, unless a cold link has one; for fetching its
+  /// lines early. Takes nothing. False: no hot link has a batch, or a GPU's completion comes next.
   bool peek(std::uint32_t& slot) noexcept;
   bool empty() const noexcept;
   void read_roster() noexcept;
-  /// Tells observers how much lies in each link.
+  /// Publishes, for observers, how many batches lie in each link.
   void take_stock() noexcept;
 
  private:
@@ -66,9 +65,9 @@ class Inbox {
   ActorContext context_;
   std::vector<Source> sources_;
   bool all_hot_;
-  // A look at an empty link costs 20 instructions, and its line where that was written. Those from
-  // which nothing came lately are cold: one of them is looked at for every fourth batch that a hot
-  // one gives, and all when no hot one has any. Hub and standby send seldom, so theirs mostly are.
+  // To read an empty link costs 20 instructions, and its cache line if that was written. Links from
+  // which nothing came lately are cold: one of them is read for every fourth batch from a hot link,
+  // and all when no hot link has any. Links of hub and standby are mostly cold: they send seldom.
   std::vector<Source*> hot_, cold_;  ///< of sources_
   Source* found_ = nullptr;          ///< by the last peek: hot_[next_], in which something lies
   std::size_t next_ = 0;             ///< in hot_

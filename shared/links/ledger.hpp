@@ -12,8 +12,8 @@
 #include "shared/layout/batch.hpp"
 #include "shared/layout/status_file.hpp"
 
-/// How a batch's end gets into its lane's ledger: by the egress, or by recovery while that egress
-/// is dead.
+/// Writes a batch's end into its lane's ledger. Called by the egress, or by recovery while that
+/// egress is dead.
 
 namespace millrace {
 
@@ -21,8 +21,8 @@ namespace millrace {
 inline constexpr std::uint64_t kEndsAreCopied = UINT64_MAX;
 
 /// Starts the next record, as a copy of the complete one. It is written in place, and no reader
-/// sees it before publish(). Counts by reason, 24 lines, are copied when they have changed since
-/// the time before last: seldom, on the path of packets that are transmitted.
+/// sees it before publish(). Counts by reason, 24 cache lines, are copied only if they have changed
+/// since the record before last: seldom, when packets are transmitted.
 inline LaneRecord& begin_amendment(LaneLedger& ledger) noexcept {
   const std::uint64_t flips = ledger.flips.load(std::memory_order_relaxed);
   hook(HookPoint::kSendRecord);
@@ -41,7 +41,7 @@ inline LaneRecord& begin_amendment(LaneLedger& ledger) noexcept {
   return record;
 }
 
-/// Counts a packet's end, or its birth: `counts` is one of the record's by reason.
+/// Counts a packet's end, or that it is generated. `counts`: one of the record's arrays by reason.
 inline void count_end(LaneRecord& record, std::uint64_t (&counts)[kReasonCount], std::uint8_t why,
                       std::uint64_t packets = 1) noexcept {
   ++record.ends_version;
@@ -77,7 +77,7 @@ inline LaneRecord& begin_record(LaneLedger& ledger, const SlotHeader& batch) noe
   return record;
 }
 
-/// Makes the record that was begun the complete one. The slot may become free only afterwards.
+/// Completes the record that was begun. The slot may become free only afterwards.
 inline void publish(LaneLedger& ledger) noexcept {
   const std::uint64_t flips = ledger.flips.load(std::memory_order_relaxed) + 1;
   hook(HookPoint::kSendFlip);

@@ -9,13 +9,13 @@
 
 namespace millrace {
 
-/// Packets of a port of device `loop`, since the topology started, by ledgers and ingresses. While
-/// packets move, the two are not of one moment: what was received meanwhile is in `received`.
+/// Packets of a port of device `loop` since the topology started, read from ledgers and ingresses.
+/// While packets move, the two counts are not of one moment: `received` is read later.
 struct LoopBalance {
   std::uint64_t sent = 0;      ///< to the port, by any egress; and born there
   std::uint64_t received = 0;  ///< from it, refused ones too
 
-  /// Transmitted, and not received yet.
+  /// Packets that were sent and not received yet.
   std::uint64_t under_way() const noexcept { return sent > received ? sent - received : 0; }
 };
 

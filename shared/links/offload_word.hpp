@@ -18,7 +18,7 @@ namespace millrace {
 
 inline constexpr std::uint32_t kOffloadWhole = 100;  ///< percent
 
-/// The word of `group`, which is a gpu group: it stands with the first of its actors.
+/// The word of a gpu group: that of its first actor.
 inline std::atomic<std::uint32_t>& offload_of(const Plan& plan, const StatusView& status,
                                               std::uint32_t group) {
   const auto is_its = [&](const PlanActor& actor) {
@@ -29,7 +29,7 @@ inline std::atomic<std::uint32_t>& offload_of(const Plan& plan, const StatusView
   return status.actor(static_cast<std::uint32_t>(first - plan.actors.begin())).offload;
 }
 
-/// Percent, 0..100; all to the GPU while nothing has been said.
+/// Percent, 0..100; 100 until the supervisor has written the word.
 inline std::uint32_t measured_offload(const std::atomic<std::uint32_t>& word) noexcept {
   const std::uint32_t said = word.load(std::memory_order_relaxed);
   return said == 0 ? kOffloadWhole : std::min(said - 1, kOffloadWhole);

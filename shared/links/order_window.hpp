@@ -11,9 +11,9 @@
 namespace millrace {
 
 /// Puts batches back in sequence, for every (stream, lane). As large as the slots of a stream, so
-/// it cannot overflow and needs no time-out: a hole exists only while an actor owns that batch.
-/// Memory of this process; what lies in it is held by this actor, so recovery finds it by owner
-/// word and state and a successor gets it anew.
+/// it cannot overflow and needs no time-out: a hole exists only while an actor owns that batch. The
+/// window is memory of this process. Its batches are held by this actor, so recovery finds them by
+/// owner word and state, and a successor gets them again.
 class OrderWindow {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -25,7 +25,7 @@ class OrderWindow {
         slot_(std::size_t{stream_count} * lane_count * (mask_ + 1), kNone),
         waiting_in_(std::size_t{stream_count} * lane_count, 0) {}
 
-  /// Puts a batch in. `next`: the sequence that the window would release now, at most `sequence`.
+  /// Puts a batch in. `next`: the sequence number to be released next, at most `sequence`.
   void insert(std::uint32_t stream, std::uint32_t lane, std::uint64_t next, std::uint64_t sequence,
               std::uint32_t slot) noexcept {
     MILLRACE_CHECK(sequence >= next && sequence - next <= mask_);

@@ -11,8 +11,8 @@
 namespace millrace {
 namespace {
 constexpr std::uint32_t kNoTarget = UINT32_MAX;
-// A look at a worker's load waits for a line that it has just written. These are on their way
-// together; of a larger group the others' loads are estimates, from above.
+// To read a worker's load waits for a cache line that the worker has just written. At most so many
+// are read, together; for the rest of a larger group the last known loads are upper bounds.
 constexpr std::uint32_t kLooksMax = 4;
 }  // namespace
 
@@ -200,7 +200,7 @@ void Outbox::announce(Descriptor descriptor, std::uint32_t stream, std::uint32_t
 }
 
 std::uint32_t Outbox::flush() noexcept {
-  // One turn over all: a batch whose lane has no worker does not hold up the others behind it.
+  // One pass over all: a batch whose lane has no worker does not hold up the others behind it.
   std::uint32_t sent = 0;
   for (std::uint32_t left = pending_count_; left > 0; --left) {
     Waiting batch = pending_[pending_first_];

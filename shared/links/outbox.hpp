@@ -19,8 +19,8 @@
 /// its taker. A batch pushed to a GPU stays the producer's by its owner word; `gpu_holder`
 /// says which incarnation may complete it.
 ///
-/// A batch that none can take now (its group has no worker alive) waits here, in order, held by
-/// this actor; unless the functions of the stage want to be skipped then (skipping.hpp).
+/// A batch that no worker can take now (none of its group is alive) waits here, in order, held by
+/// this actor; unless the functions of the stage are to be skipped then (skipping.hpp).
 
 namespace millrace {
 
@@ -36,16 +36,16 @@ class Outbox {
   void announce(Descriptor descriptor, std::uint32_t stream, std::uint32_t lane) noexcept;
   /// Wakes the consumers of what was sent since the last call: once a round, at its start.
   void wake_consumers() noexcept { wakes_.send(context_); }
-  /// Tries again what waits. Returns how many left.
+  /// Tries to send the batches that wait. Returns how many left.
   std::uint32_t flush() noexcept;
   std::uint32_t pending() const noexcept { return pending_count_; }
-  /// For an ingress that begins: batches of the lane up to `sequence` have been on their way, even
+  /// For an ingress that begins: batches of the lane up to `sequence` were in flight before, even
   /// those that wait here again later. They are not held back.
   void start_lane(std::uint32_t lane, std::uint64_t sequence) noexcept {
     if (ingress_) offered_[lane] = sequence;
   }
-  /// After the roster's epoch has moved: learns which are alive, takes back what dead consumers had
-  /// not read.
+  /// Called after the roster's epoch has moved: reads which consumers are alive, and takes back
+  /// batches that dead consumers had not read.
   void read_roster() noexcept;
 
  private:
@@ -84,8 +84,8 @@ class Outbox {
   std::vector<std::uint32_t> next_look_;    ///< by group: whose load is looked at next
   /// By group, by lane: number in targets_, as the lane map and the roster say.
   std::vector<std::vector<std::uint32_t>> lane_target_;
-  // Of an ingress: a lane that is to move to another worker of a group with state is held back
-  // here, from the batch on that had not gone on when that was said.
+  // For an ingress: a lane that is to move to another worker of a group with state is held back
+  // here, from the first batch on that was not sent when the leader asked for it.
   bool ingress_;
   std::uint64_t held_lane_ = 0;         ///< 1 + the lane that is held back; 0: none
   std::vector<std::uint64_t> offered_;  ///< by lane: last sequence that went on

@@ -16,7 +16,7 @@
 
 namespace millrace {
 
-/// One returner's side, for all streams.
+/// The side of one returner, for all streams.
 class ReturnLinks {
  public:
   ReturnLinks(const ActorContext& context, Returner from)

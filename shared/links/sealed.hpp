@@ -9,7 +9,7 @@
 
 namespace millrace {
 
-/// What an ingress had sealed of a lane: the last batch and the running counts up to and with it.
+/// What an ingress has sealed of a lane: the last batch, and the running counts including it.
 struct SealedLane {
   std::uint64_t sequence = 0;
   std::uint64_t received = 0;  ///< packets
@@ -17,8 +17,9 @@ struct SealedLane {
   std::uint64_t position = 0;  ///< ordinal of the next packet
 };
 
-/// Of all lanes of a stream, by lane number, from its slots and ledgers: also what its ingress did
-/// not come to say before it died. Exact while no ingress of the stream runs. Any thread.
+/// Finds that for all lanes of a stream, by lane number, from its slots and ledgers; so also for
+/// batches that the ingress had not published when it died. Exact while no ingress of the stream
+/// runs. Any thread.
 std::vector<SealedLane> find_sealed(const ActorContext& context, std::uint32_t stream);
 
 }  // namespace millrace

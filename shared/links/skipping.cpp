@@ -57,7 +57,7 @@ Skipping::Skipping(const ActorContext& context)
       alive_(context.plan->groups.size(), false),
       shares_(context.plan->stages.size()) {
   const Plan& plan = *context_.plan;
-  // Recovery hands on what has had its place already.
+  // Batches that recovery hands on have their place already.
   const bool has_shares = moves_packets(plan.actors[context_.me.actor]);
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     const PlanStage& stage = plan.stages[i];
@@ -110,7 +110,8 @@ bool Skipping::admit(std::uint32_t slot, std::uint8_t stage) noexcept {
   const auto is_full = [&] {
     return share.count == share.words.size() || share.of_lane[header.lane] >= lane_share;
   };
-  // Each look asks another core for a line, so they are bounded, and end with the first place.
+  // Each look reads a cache line of another core, so they are bounded, and end with the first
+  // place.
   if (is_full()) forget_if_left(share, stage, 0);
   for (std::uint32_t looks = std::min(share.count, kLooksMax); is_full() && looks != 0; --looks) {
     if (share.next >= share.count) share.next = 0;
@@ -138,7 +139,7 @@ bool Skipping::is_in(std::uint64_t word, std::uint8_t stage) const noexcept {
 bool Skipping::forget_if_left(Share& share, std::uint8_t stage, std::uint32_t at) noexcept {
   if (is_in(share.words[at], stage)) return false;
   --share.of_lane[share.lane[at]];
-  // What comes behind moves up, so that the one that is in for the longest stays in front.
+  // The words behind move up, so that the oldest stays in front.
   const std::uint32_t behind = --share.count - at;
   std::copy_n(share.words.begin() + at + 1, behind, share.words.begin() + at);
   std::copy_n(share.lane.begin() + at + 1, behind, share.lane.begin() + at);

@@ -11,19 +11,19 @@
 /// producer's share of it is used up (`overload`). The producer does what the functions of the
 /// stage ask for, then hands the batch to the following stage.
 ///
-/// What a producer has in a stage it sees by the slots: a batch is there until its slot is held
-/// for the next stage, wherever it is meanwhile: in a link, an order window, a worker's hands, at a
-/// GPU, on its way back from a dead worker. It looks at them only when the share seems used up.
+/// A producer sees by the slots what it has in a stage: a batch is there until its slot is held for
+/// the next stage, wherever it is meanwhile: in a link, an order window, a worker's hands, at a
+/// GPU, on its way back from a dead worker. It reads the slots only when the share seems used up.
 ///
-/// A stage with state still sees every sequence number: the producer notes the batch's in the
-/// lane's window, and what comes there next, a producer or a worker, goes on behind it. Noted
-/// numbers stay, so a producer may die anywhere: the batch comes to the worker after all, which
-/// passes it on untouched.
+/// A stage with state still sees every sequence number: the producer notes the batch's number in
+/// the lane's window, and the next producer or worker there goes on after it. Noted numbers stay,
+/// so a producer may die anywhere: if the batch still comes to the worker, that passes it on
+/// untouched.
 
 namespace millrace {
 
-/// Notes that the batch of this sequence does not come. Afterwards the window's `released` is
-/// behind it, unless an earlier number is still awaited.
+/// Notes that the batch of this sequence does not come. Afterwards the window's `released` is past
+/// it, unless an earlier number is still awaited.
 void skip_in_window(const SegmentView& segment, std::uint32_t stage,
                     const SlotHeader& batch) noexcept;
 /// The worker has worked on the batch of this sequence, which was the next.
@@ -32,7 +32,7 @@ inline void release_in_window(const SegmentView& segment, LaneWindow& window,
   const bool notes = segment.layout().skip_depth != 0;
   window.released.store(sequence, notes ? std::memory_order_seq_cst : std::memory_order_release);
 }
-/// Moves `released` over noted numbers; the last one released.
+/// Moves `released` over noted numbers; returns the last one released.
 std::uint64_t released_in_window(const SegmentView& segment, std::uint32_t stage,
                                  std::uint32_t stream, std::uint32_t lane) noexcept;
 /// True when the number was noted.
@@ -44,16 +44,16 @@ class Skipping {
   explicit Skipping(const ActorContext& context);
   /// False: no stage of the plan is ever skipped.
   bool possible() const noexcept { return possible_; }
-  /// After the roster has moved: whose groups are alive.
+  /// Called after the roster has moved: reads which groups are alive.
   void read_roster() noexcept;
-  /// The stage that the batch really goes to: `stage`, or one behind it. The slot is ours and held
-  /// for `stage`, afterwards for the returned one, of which it has a place.
+  /// Returns the stage to which the batch really goes: `stage`, or a later one. The slot is ours
+  /// and held for `stage`; afterwards it is held for the returned stage, and has a place in it.
   std::uint8_t enter(std::uint32_t slot, std::uint8_t stage) noexcept;
   /// The same for a batch that has a place in `stage` and waits for a taker.
   std::uint8_t enter_again(std::uint32_t slot, std::uint8_t stage) noexcept;
 
  private:
-  /// What this producer has in a stage, or had.
+  /// The batches that this producer has in a stage, or had.
   struct Share {
     std::vector<std::uint64_t> words;  ///< descriptors, the oldest first; PlanStage::share at most
     std::vector<std::uint32_t> of_lane;  ///< how many of them, by lane

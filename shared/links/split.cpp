@@ -13,7 +13,8 @@ Split::Split(const ActorContext& context) : context_(context) {
   }
 }
 
-/// Two at a time: those that were done behind an older one would be as many lines of other cores.
+/// Looks at two batches at a time: each that was done behind an older one costs a cache line of
+/// another core.
 bool Split::has_room(Group& group) noexcept {
   for (int looks = 2; looks != 0 && group.count != 0; --looks) {
     const Held& oldest = group.held[group.first];
@@ -36,7 +37,7 @@ bool Split::gpu_is_next(std::uint32_t number) noexcept {
 
 void Split::at_gpu(std::uint32_t number, std::uint32_t slot, std::uint64_t holder) noexcept {
   Group& group = groups_[number];
-  if (group.count == group.held.size()) return;  // while no other was alive
+  if (group.count == group.held.size()) return;  // sent beyond `spill`, as no other was alive
   std::size_t at = group.first + group.count++;
   if (at >= group.held.size()) at -= group.held.size();
   group.held[at] = {slot, holder};

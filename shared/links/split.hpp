@@ -11,12 +11,12 @@
 /// `on: [gpu, deep]`: which batches of one producer go to a gpu group, and which to the classifier
 /// group beside it, its stand-in, although the GPU is alive. Of a hundred batches `offload` go to
 /// the GPU, evenly spread; beyond `spill` batches at the GPU at once, the others follow too.
-/// With `offload: auto` the supervisor says how many (offload_word.hpp), and each batch goes by
-/// what it says at that moment.
+/// With `offload: auto` the supervisor sets the number (offload_word.hpp), which is read anew for
+/// each batch.
 ///
-/// What is still at the GPU the producer sees by the slots' `gpu_holder`, which the acceptor or
-/// recovery takes away: oldest first, so it reads two lines a batch at most. A batch that is done
-/// before an older one counts until that one is done. Allocates at construction only.
+/// The producer sees by the slots' `gpu_holder`, which the acceptor or recovery clears, what is
+/// still at the GPU: oldest first, so it reads at most two cache lines a batch. A batch that is
+/// done before an older one counts until that one is done. Allocates at construction only.
 
 namespace millrace {
 
@@ -24,11 +24,11 @@ class Split {
  public:
   explicit Split(const ActorContext& context);
 
-  /// False: what is alive of `group` gets everything.
+  /// False: the alive actors of `group` get all batches.
   bool applies(std::uint32_t group) const noexcept { return !groups_[group].held.empty(); }
   /// Whether the next batch for `group`, which applies(), goes to the GPU.
   bool gpu_is_next(std::uint32_t group) noexcept;
-  /// A batch went there; `holder` is what its slot's `gpu_holder` says.
+  /// Notes that a batch went to the GPU; `holder`: its slot's `gpu_holder`.
   void at_gpu(std::uint32_t group, std::uint32_t slot, std::uint64_t holder) noexcept;
 
  private:

@@ -14,15 +14,14 @@
 #include "shared/base/turn_clock.hpp"
 #include "shared/layout/latency.hpp"
 
-/// How long each step of a batch's way takes, from the end of the step before, as observers see it:
+/// Measures, for observers, how long each step of a batch takes, from the end of the step before:
 /// stages, and the steps of ports.
 ///
-/// Every batch counts. The clock, a reading of which takes 10 to 25 ns, is read for all of them
-/// where they are few, else for some, about one each kTimedEachNs of a stream. The ingress draws
-/// them, each with the same chance, so that neither a lane nor the first of a burst is preferred.
-/// The others count with the time of the last one before them that was timed: how many these are
-/// is chance too, so means and quantiles are those of all. One of these for each actor, and one
-/// thread.
+/// Every batch counts. A reading of the clock takes 10 to 25 ns: it is read for all batches if they
+/// are few, else for some, about one each kTimedEachNs of a stream. The ingress draws them, each
+/// with the same chance, so that neither a lane nor the first batch of a burst is preferred. The
+/// others count with the time of the last timed batch before them. How many these are is random
+/// too, so means and quantiles are those of all. One object for each actor; one thread.
 
 namespace millrace {
 
@@ -64,7 +63,7 @@ class StepTimes {
   std::uint64_t note_stage(SlotHeader& header, std::uint32_t stage) noexcept {
     if (!metrics_kept()) return 0;
     turn_clock::go_on();
-    if (is_stand_in(header)) return 0;  // a stand-in comes from nowhere
+    if (is_stand_in(header)) return 0;  // a stand-in has made no step before
     const std::uint64_t from = header.time_stage_tsc;
     if (from != kNotTimed) header.time_stage_tsc = turn_clock::read();
     const std::uint64_t now = turn_clock::last();
@@ -75,7 +74,7 @@ class StepTimes {
   void note_release(std::uint32_t path, std::uint64_t stage_tsc, std::uint64_t now_tsc) noexcept {
     note(steps_[stage_count_ + path], stage_tsc, now_tsc);
   }
-  /// Of an ingress, now and then: how many of its batches are timed from here on.
+  /// Called by an ingress now and then: sets how many of its batches are timed from here on.
   void take_stock(std::uint64_t now_tsc) noexcept {
     const std::uint64_t timed =
         scale_.ns_between(std::exchange(stock_tsc_, now_tsc), now_tsc) / kTimedEachNs;

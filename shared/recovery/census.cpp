@@ -18,7 +18,7 @@ bool is_gpu_holder(const ActorContext& context, std::uint64_t holder) {
 
 namespace {
 
-/// What a link says of a batch that lies in it.
+/// A batch in a link, as the link describes it.
 struct Announced {
   std::uint32_t slot;
   bool is_of_batch;  ///< the slot has the generation that the link says
@@ -60,7 +60,7 @@ Flags slots_in_rings(const ActorContext& context) {
   const Plan& plan = *context.plan;
   Flags found(context.segment.slot_count(), false);
   for (std::uint32_t i = 0; i < plan.links.size(); ++i) {
-    // What a GPU announces is no owner of anything: the slot's holder word decides.
+    // A GPU's announcement owns nothing: the slot's holder word decides.
     if (plan.actors[plan.links[i].producer].kind == ActorKind::kGpu) continue;
     const std::uint32_t consumer = plan.links[i].consumer;
     const bool to_gpu = plan.actors[consumer].kind == ActorKind::kGpu;
@@ -81,7 +81,7 @@ Flags slots_in_links_of(const ActorContext& context, std::uint32_t actor, bool w
     const std::uint32_t other = link.producer == actor ? link.consumer : link.producer;
     if ((plan.actors[other].kind == ActorKind::kGpu) != with_gpus) continue;
     each_in_link(context, i, [&](const Announced& one) {
-      // A GPU announces late and twice: only what it still holds is in the link.
+      // A GPU may announce late and twice: a batch is in the link only if the GPU still holds it.
       const bool is_held =
           one.is_of_batch && one.holder.incarnation != 0 && one.holder.actor == other;
       if (!with_gpus || is_held) found[one.slot] = true;

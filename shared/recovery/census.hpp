@@ -7,12 +7,12 @@
 
 #include "shared/actor/context.hpp"
 
-/// Where slots and buffers are, by what shared memory says. Nothing here writes, and nothing holds
-/// still meanwhile: what a ring has lost since it was looked at has its new owner word already.
+/// Where slots and buffers are, as shared memory says. Nothing here writes, and nothing stands
+/// still meanwhile: a slot that has left a ring since it was read has its new owner word already.
 
 namespace millrace {
 
-/// By number of the slot or buffer.
+/// Flags by number of the slot or buffer.
 using Flags = std::vector<bool>;
 
 /// Slots in a link that owns them, or on their way back to an ingress.
@@ -22,9 +22,9 @@ Flags slots_in_links_of(const ActorContext& context, std::uint32_t actor, bool w
 /// Buffers on their way back to a pool.
 Flags buffers_in_rings(const ActorContext& context);
 
-/// What holds the slot is a GPU worker (SlotHeader::gpu_holder).
+/// True when a GPU worker holds the slot (SlotHeader::gpu_holder).
 bool is_gpu_holder(const ActorContext& context, std::uint64_t holder);
-/// The batch has its number and its packets, and has not ended.
+/// True when the batch has its number and its packets, and has not ended.
 bool is_sealed(const SlotHeader& header);
 
 /// Packet census for the audit, exact when quiet: slots that are not free, buffers that are in no

@@ -29,7 +29,7 @@ bool HeldBuffers::restore(std::uint32_t actor) {
   return started;
 }
 
-/// What waited at an egress has died with it: consumed, and not yet generated again.
+/// Counts the packets that waited at a dead egress as lost: consumed, and not yet generated again.
 void HeldBuffers::account_waiting(std::uint32_t egress) {
   for (std::uint32_t stream = 0; stream < context_.plan->streams.size(); ++stream) {
     if (context_.plan->streams[stream].egress != egress) continue;
@@ -48,7 +48,7 @@ void HeldBuffers::account_waiting(std::uint32_t egress) {
   }
 }
 
-/// Buffers of its own pool that had a packet in them: the successor finds them in its hand.
+/// Frees the used buffers of its own pool: the successor finds them marked as in its hand.
 void HeldBuffers::free_pool(std::uint32_t egress) {
   const Plan& plan = *context_.plan;
   const std::uint32_t number = plan.actors[egress].index;
@@ -64,7 +64,7 @@ std::uint32_t HeldBuffers::free_held(std::uint32_t actor) {
   const PlanActor& dead = context_.plan->actors[actor];
   const bool ingress = dead.kind == ActorKind::kIngress;
   const std::uint32_t held = Mark{ingress ? MarkKind::kRx : MarkKind::kTx, dead.index}.word();
-  // Rings first: what leaves one meanwhile has the mark of its ingress already.
+  // Rings first: a buffer that leaves one meanwhile has the mark of its ingress already.
   const Flags returned_buffers = buffers_in_rings(context_);
   std::vector<std::uint32_t> sent;
   std::uint32_t freed = 0;

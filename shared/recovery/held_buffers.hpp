@@ -10,8 +10,8 @@
 
 namespace millrace {
 
-/// Buffers that lie in the queues of a dead ingress or egress, where no slot and no link shows
-/// them: they are free once no device touches them any more. By the leader, from one thread.
+/// Buffers in the queues of a dead ingress or egress, which no slot and no link shows: they are
+/// free once no device touches them any more. Called by the leader, from one thread.
 class HeldBuffers {
  public:
   /// All are borrowed. `drivers`: of queues that outlive their process; null: there are none.
@@ -22,10 +22,10 @@ class HeldBuffers {
         returns_(returns),
         tell_(tell) {}
 
-  /// The actor has ended, of whatever kind it is. True once its queues are still.
+  /// Called when an actor of any kind has ended. True once its queues are still.
   bool stop(std::uint32_t actor);
-  /// All have acknowledged that it is reclaiming. True once its queues can serve a successor;
-  /// false: it is to be called again.
+  /// Called when all have acknowledged that it is reclaiming. True once its queues can serve a
+  /// successor; false: call again.
   bool restore(std::uint32_t actor);
 
  private:

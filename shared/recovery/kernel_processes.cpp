@@ -24,7 +24,7 @@ const UniqueFd& KernelProcesses::watched(std::int32_t pid, std::uint64_t start_t
 bool KernelProcesses::exited(std::int32_t pid, std::uint64_t start_time) {
   const UniqueFd& process = watched(pid, start_time);
   const bool ended = process_ended(process, pid, start_time);
-  // Forget it: the next look opens anew, finds none with this start time, and says the same.
+  // Forget it: the next look opens it again, finds none with this start time, and returns the same.
   if (ended || !process) processes_.erase({pid, start_time});
   return ended;
 }

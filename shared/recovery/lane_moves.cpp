@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kHoldLimitNs = 2'000'000'000;  // then the move is given up
 constexpr std::uint64_t kPauseNs = 1'000'000'000;      // and tried again so much later
 
-/// It seals nothing any more, also where the rest of its end waits for another.
+/// True when the ingress seals no more batches, even if its recovery waits for another actor.
 bool has_gone(ActorState ingress) {
   return ingress == ActorState::kVacant || ingress == ActorState::kReclaiming ||
          ingress == ActorState::kQuarantined;
@@ -162,7 +162,7 @@ bool LaneMoves::step_move(std::uint64_t now_ns) {
       return true;
     case Move::Step::kHand:
     case Move::Step::kLetGo:
-      // No producer may send it to the old worker any more.
+      // From here on no producer may send the lane to the old worker.
       if (!acknowledged(move.epoch, false)) return false;
       let_lanes_go();
       return true;
@@ -170,7 +170,7 @@ bool LaneMoves::step_move(std::uint64_t now_ns) {
   return false;
 }
 
-/// Workers that were to leave, and have no lane any more.
+/// Drains workers that were to leave and have no lane any more.
 bool LaneMoves::finish_leaving() {
   const Plan& plan = *context_.plan;
   bool any = false;
@@ -195,13 +195,13 @@ bool LaneMoves::tend(std::uint64_t now_ns) {
   StatusHeader& header = context_.status.header();
   MILLRACE_CHECK(header.held_lane.load() <= context_.segment.layout().lane_count);
   if (!move_ && header.held_lane.load() != 0) {
-    // An earlier leader died over it: it is not known which have heard what, so all do before it
-    // goes on.
+    // An earlier leader died in the move. Which actors have heard of it is unknown, so all must
+    // acknowledge before the lane goes on.
     means_.bump_epoch();
     move_ = Move{.step = Move::Step::kLetGo, .epoch = header.epoch.load()};
   }
   if (move_) return step_move(now_ns);
-  // Workers of one thread have nothing to gain from it.
+  // Workers on one thread gain nothing from a move.
   if (context_.plan->fused) return false;
   bool moved = finish_leaving();
   if (now_ns < no_move_until_ns_) return moved;

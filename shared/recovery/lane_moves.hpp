@@ -22,7 +22,7 @@ class LaneMoves {
   };
   LaneMoves(const ActorContext& context, Means means);
 
-  /// The worker drains once its lanes are with others.
+  /// Lets the worker drain once its lanes are with others.
   void leave(std::uint32_t worker);
   /// One bounded step. True when something moved.
   bool tend(std::uint64_t now_ns);

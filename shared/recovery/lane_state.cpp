@@ -29,7 +29,7 @@ void undo_lane_state(const ActorContext& context, const SlotHeader& header, std:
       context.status.header().lane_states_discarded.fetch_add(1, std::memory_order_relaxed);
     }
   }
-  // It may be further already: over batches that were skipped.
+  // It may be past this batch already, over batches that were skipped.
   std::uint64_t released = window.released.load();
   while (released < header.sequence &&
          !window.released.compare_exchange_weak(released, header.sequence)) {

@@ -6,12 +6,12 @@
 
 #include "shared/actor/context.hpp"
 
-/// What a batch that is lost has changed of its lane's state.
+/// Undoes what a lost batch has changed in its lane's state.
 
 namespace millrace {
 
-/// Makes the states of the stage what they were before the batch, and lets its lane go on behind
-/// it. A state without a log that holds all of the batch is zeroed. The worker runs no more.
+/// Restores the states of the stage to those before the batch, and lets its lane go on after it. A
+/// state without a log of the whole batch is zeroed. The worker does not run any more.
 void undo_lane_state(const ActorContext& context, const SlotHeader& header, std::uint8_t stage);
 
 /// `stage`, or the first behind it that has state and so must see each batch; kEgressStage at the

@@ -7,8 +7,9 @@
 
 namespace millrace {
 
-/// A look at what leads or may have to: one that hangs recovers nothing. The standby looks at the
-/// hub, the supervisor at both, should they hang together. Pure: told the time, asks no clock.
+/// Watches the leader, or the process that may become it: if it hangs, nothing is recovered. The
+/// standby watches the hub; the supervisor watches both, in case they hang together. Pure: told the
+/// time, asks no clock.
 class LeaderWatch {
  public:
   /// Heartbeat limits: a hub that starts a driver anew, or recovers many, does nothing else.

@@ -8,7 +8,8 @@
 
 namespace millrace {
 
-/// Packets that a dead egress had sent to loops: by its ledgers, before they are amended.
+/// Settles the packets that a dead egress had sent to loops, by its ledgers, before they are
+/// amended.
 void settle_loops(const ActorContext& context, std::uint32_t egress);
 
 }  // namespace millrace

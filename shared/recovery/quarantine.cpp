@@ -24,7 +24,7 @@ std::uint32_t StandIns::fill_holes_of(std::uint32_t actor) {
     if (!in_hand && !in_own_links[slot] && !at_gpu[slot]) continue;
     if (!is_sealed(header) || replaced(slot)) continue;
     if (holder == 0) {
-      // Accepted since we looked into the links: the owner word was written before.
+      // Accepted after the links were read: the owner word was written before.
       if (!in_own_links[slot] && !is_owner()) continue;
     } else if (!accepting && (!is_gpu_holder(context_, holder) ||
                               !header.gpu_holder.compare_exchange_strong(holder, 0))) {
@@ -40,7 +40,7 @@ bool StandIns::replaced(std::uint32_t slot) const {
   const SlotHeader& gone = checked_batch(context_, slot);
   const LaneLedger& ledger = context_.status.ledger(gone.stream, gone.lane);
   if (ledger.released.load(std::memory_order_acquire) >= gone.sequence) return true;
-  // By an earlier leader that died in between.
+  // Stand-ins that an earlier leader made before it died.
   for (std::uint32_t other = context_.plan->slot_count; other < context_.segment.slot_count();
        ++other) {
     const SlotHeader& header = context_.segment.slot(other);
@@ -85,7 +85,7 @@ void StandIns::stand_in_for(std::uint32_t slot) {
   }
   const SlotState state = checked_state(context_, gone);
   const bool worked = state.kind == SlotKind::kWorked;
-  // A process that a SIGKILL waits for never again runs code of its own.
+  // A process with a pending SIGKILL never again runs code of its own.
   if (worked) undo_lane_state(context_, gone, state.stage);
   const std::uint8_t done = worked ? context_.plan->stages[state.stage].next : state.stage;
   const std::uint8_t stage = first_that_must_see(*context_.plan, done);

@@ -10,17 +10,17 @@
 
 namespace millrace {
 
-/// A process that cannot be killed keeps what it has for good: its slots, and its rings with all
-/// that is in them. For each sequence number that would be missing at the egress a stand-in slot
-/// goes on in its place. By the leader, from one thread.
+/// A process that cannot be killed keeps its slots for good, and its rings with their contents. For
+/// each sequence number that would be missing at the egress, a stand-in slot goes on in its place.
+/// Called by the leader, from one thread.
 class StandIns {
  public:
   /// All are borrowed.
   StandIns(const ActorContext& context, Outbox& outbox, const TellRecovery& tell)
       : context_(context), outbox_(outbox), tell_(tell) {}
 
-  /// All producers and acceptors have acknowledged that it is quarantined. Returns how many
-  /// stand-ins have gone on.
+  /// Called when all producers and acceptors have acknowledged that the actor is quarantined.
+  /// Returns how many stand-ins have gone on.
   std::uint32_t fill_holes_of(std::uint32_t actor);
 
  private:

@@ -47,7 +47,7 @@ bool Recovery::is_worker(std::uint32_t actor) const {
 
 int Recovery::tick() {
   const std::uint64_t now = processes_.now_ns();
-  // We were not running ourselves: silence means nothing yet.
+  // This process did not run itself: the silence of others means nothing yet.
   if (now - last_tick_ns_ > limits_.heartbeat_limit_ns / 2) {
     for (Watch& watch : watch_) {
       watch.silence.begin(now);
@@ -138,14 +138,15 @@ void Recovery::kill(std::uint32_t actor) {
   watch_[actor].killed_at_ns = last_tick_ns_;
 }
 
-/// What kills a process from outside says nothing of the function that it ran.
+/// True when the process ended by a fault of its own. A kill from outside says nothing about the
+/// function that it ran.
 bool Recovery::died_by_itself(std::uint32_t actor) const {
   const ActorEntry& entry = context_.entry(actor);
   return ends_[actor] == End::kHung || entry.fault.load(std::memory_order_relaxed) ==
                                            entry.incarnation.load(std::memory_order_relaxed);
 }
 
-/// Silent for so long that it may be hung, and not known to be: no processor took it.
+/// True when the actor is silent for long enough to be hung, but only because no processor ran it.
 bool Recovery::is_starved(std::uint32_t actor) {
   return !hung(actor) &&
          watch_[actor].silence.since(last_tick_ns_) > limits_.heartbeat_limit_ns / 2;
@@ -162,7 +163,7 @@ bool Recovery::watch_running(std::uint32_t actor) {
     publish(actor, ActorState::kFenced);
     return true;
   }
-  // Its exit takes long, and it writes no slot: no packets wait for that.
+  // Its exit takes long, but it writes no slot: packets need not wait for the exit.
   if (gpu && processes_.ending(entry.pid, entry.start_time)) {
     tell_({actor, "ends", 0});
     publish(actor, ActorState::kFenced);
@@ -208,8 +209,8 @@ bool Recovery::finish_fence(std::uint32_t actor) {
   return true;
 }
 
-/// The life that the one that begins follows. Incarnations of a GPU worker take turns, so that it
-/// is often its twin's: of both that ran, the one whose state is newer ended later.
+/// The actor whose process the new one follows. The two incarnations of a GPU worker take turns, so
+/// it is often the twin: of the two, the one with the newer state ended later.
 std::optional<std::uint32_t> Recovery::predecessor(std::uint32_t actor) const {
   const auto lives = [&](std::uint32_t who) {
     return context_.entry(who).incarnation.load(std::memory_order_relaxed);
@@ -226,7 +227,8 @@ std::optional<std::uint32_t> Recovery::predecessor(std::uint32_t actor) const {
   return again ? std::optional(actor) : std::nullopt;
 }
 
-/// What a process says of its end outlives the leader that saw it.
+/// Counts the restart by how the process before ended. What that process wrote of its end outlives
+/// the leader that saw it.
 void Recovery::count_restart(std::uint32_t actor) {
   const std::optional<std::uint32_t> before = predecessor(actor);
   if (!before) return;

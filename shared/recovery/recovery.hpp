@@ -18,8 +18,8 @@
 #include "shared/recovery/rescue.hpp"
 #include "shared/recovery/silence.hpp"
 
-/// What happens when an actor dies or hangs. Run by the hub, and by the standby once the hub's exit
-/// is certain. It is a state machine in shared memory: each step is idempotent and recorded in the
+/// Recovers actors that die or hang. Run by the hub, and by the standby once the hub's exit is
+/// certain. It is a state machine in shared memory: each step is idempotent and recorded in the
 /// actor's entry, so the next leader goes on where the last one stopped.
 ///
 /// alive -> (exit certain) fenced -> (all producers and acceptors have acknowledged) rings
@@ -47,14 +47,15 @@ class Recovery {
   /// One bounded round over all actors, by the leader, from one thread. Returns how long it may
   /// wait for the next one unless a process ends before, milliseconds: 0 when something moved.
   int tick();
-  /// Before the first tick(): what this actor's last life had in its hands as a leader, and what a
-  /// leader before it may have died amid: lanes without a worker, a state that no epoch has told.
+  /// Called before the first tick(): recovers what this actor's process before had in hand as a
+  /// leader, and what an earlier leader may have left half done: lanes without a worker, a state
+  /// that no epoch has told.
   void take_the_lead();
-  /// Marks an actor that is to be stopped: no producer chooses it any more; it ends by itself once
-  /// it is empty.
+  /// Marks an actor that is to stop: no producer chooses it any more, and it ends by itself once it
+  /// is empty.
   void drain(std::uint32_t actor);
-  /// Shown each batch that a worker died with, unless its columns make no sense. Called by tick();
-  /// a leader that dies meanwhile has a successor that may show it once more.
+  /// `look` is called by tick() with each batch that a worker died with, unless its columns make no
+  /// sense. If the leader dies meanwhile, its successor may show the batch again.
   void on_lost(LookAtLost look) { rescue_.on_lost(std::move(look)); }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace millrace {
 
-/// What recovery tells the world (log, control plane). `number`: slots or batches concerned.
+/// An event of recovery, for the log and the control plane. `number`: slots or batches concerned.
 struct RecoveryEvent {
   std::uint32_t actor = 0;
   const char* what = "";  ///< "exited", "hung", "fenced", "recovered", "quarantined"

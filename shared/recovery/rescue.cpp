@@ -18,7 +18,7 @@ void SlotRescue::reset_links(std::uint32_t actor) {
 }
 
 std::uint32_t SlotRescue::rescue_slots_of(std::uint32_t actor, bool died_by_itself) {
-  // Rings first, then owner words and marks: what leaves a ring meanwhile has its new owner
+  // Rings first, then owner words and marks: a slot that leaves a ring meanwhile has its new owner
   // already.
   const Flags in_ring = slots_in_rings(context_);
   const Flags returned_buffers = buffers_in_rings(context_);
@@ -85,7 +85,7 @@ void SlotRescue::show_lost(std::uint32_t slot, Dead dead) const {
   const std::uint32_t word = context_.entry(dead.actor).in_function.load(std::memory_order_relaxed);
   const bool known = word != 0 && word <= kFunctionPlaceMax;
   const Batch batch = context_.segment.batch(slot);
-  // It died among these columns: what they say may be anything.
+  // The worker died while it wrote these columns: they may hold anything.
   for (std::uint32_t i = 0; i < batch.count; ++i) {
     const bool inside = batch.buffer[i] < context_.segment.buffer_count() &&
                         std::uint32_t{batch.offset[i]} + batch.length[i] <= batch.buffers.stride;
@@ -143,8 +143,8 @@ void SlotRescue::discard_open(std::uint32_t slot, const Flags& returned_buffers)
 
 void SlotRescue::lose(std::uint32_t slot, std::uint8_t stage) {
   const Batch batch = context_.segment.batch(slot);
-  // Which packets of what had ended in order the dead one has touched is not known; so none of them
-  // is sent, and nothing is done beside them.
+  // It is not known which packets of the batch the dead egress has touched; so none of them is
+  // sent, and none of its side records is executed.
   for (std::uint32_t i = 0; i < batch.count; ++i) {
     if (!batch.is_dropped(i)) batch.drop(i, Reason::kWorkerLost);
   }
@@ -182,7 +182,7 @@ void SlotRescue::free_rest(std::uint32_t slot, const Flags& returned_buffers) {
   }
   std::vector<std::uint32_t> rest;
   for (const std::uint32_t buffer : batch.buffer) {
-    // What a worker has written over among the columns says nothing; the buffer's mark stays.
+    // A column that a worker has overwritten says nothing; the buffer's mark stays.
     if (buffer >= returned_buffers.size()) continue;
     const bool still_ours = context_.segment.mark(buffer) == Mark{MarkKind::kSlot, slot}.word();
     if (still_ours && !returned_buffers[buffer]) rest.push_back(buffer);
@@ -213,7 +213,7 @@ void SlotRescue::take_back_for_the_dead(std::uint32_t actor) {
   for (std::uint32_t i = 0; i < context_.plan->links.size(); ++i) {
     const PlanLink& link = context_.plan->links[i];
     if (link.consumer != actor) continue;
-    // A living producer has emptied it. One that is dead itself cannot, and may stay so.
+    // A living producer has emptied it. A dead producer cannot, and may stay dead.
     if (context_.plan->actors[link.producer].kind == ActorKind::kGpu) continue;
     std::uint64_t word = 0;
     const auto stamp = [&](std::uint64_t taken) {

@@ -16,14 +16,15 @@ namespace millrace {
 struct LostBatch {
   std::uint32_t actor = 0;
   std::uint32_t function = 0;  ///< the one that ran, or kNoFunction
-  /// By a fault of its own, or as it hung; not as others have killed or stopped it.
+  /// True when the worker died by a fault of its own or hung; false when it was killed or stopped
+  /// from outside.
   bool by_itself = false;
   const Batch& batch;
 };
 using LookAtLost = std::function<void(const LostBatch&)>;
 inline constexpr std::uint32_t kNoFunction = UINT32_MAX;
 
-/// The steps of recovery on rings and slots of the dead. By the leader, from one thread.
+/// The steps of recovery on rings and slots of dead actors. Called by the leader, from one thread.
 class SlotRescue {
  public:
   /// All are borrowed.
@@ -31,17 +32,17 @@ class SlotRescue {
       : context_(context), outbox_(outbox), returns_(returns) {}
   void on_lost(LookAtLost look) { look_at_lost_ = std::move(look); }
 
-  /// Of a GPU worker that is gone: nothing in its links owns a slot.
+  /// Empties the links of a GPU worker that is gone: nothing in them owns a slot.
   void reset_links(std::uint32_t actor);
-  /// Takes over what it had in its hands, and does with each slot what kSlotRules says. Returns how
-  /// many slots those were, without open ones. `died_by_itself`: see LostBatch.
+  /// Takes over the slots that the actor had in hand, and treats each as kSlotRules says. Returns
+  /// their number, without open ones. `died_by_itself`: LostBatch::by_itself.
   std::uint32_t rescue_slots_of(std::uint32_t actor, bool died_by_itself);
-  /// What lay open when it died counts as not received from here on: nothing will end it. Of what
-  /// it had sealed, some may not have been told.
+  /// Publishes what the dead ingress had sealed, of which some may not have been published. Packets
+  /// in its open batches count as not received from here on: nothing will end them.
   void tell_sealed(std::uint32_t ingress);
-  /// Sends what a GPU worker has had to the group beside it. Returns how many batches.
+  /// Sends the batches of a dead GPU worker to the group beside it. Returns how many.
   std::uint32_t redo_gpu_slots(std::uint32_t actor);
-  /// What a dead worker has not read, where its producer cannot take it back.
+  /// Takes back the batches that a dead worker has not read, where the producer is dead too.
   void take_back_for_the_dead(std::uint32_t actor);
 
  private:

@@ -9,9 +9,9 @@
 
 namespace millrace {
 
-/// How long an actor has given no sign of life. Time in which it was ready to run and no processor
-/// took it does not count: it is starved then, not hung, and a kill would not make the host less
-/// busy. Pure: told the time and the thread's times, asks no clock.
+/// Measures how long an actor's heartbeat has stood still. Time in which the thread was ready to
+/// run and no processor ran it does not count: it is starved then, not hung, and a kill would not
+/// make the host less busy. Pure: told the time and the thread's times, asks no clock.
 class Silence {
  public:
   /// `beat`: its heartbeat as read at `now_ns`.
@@ -20,7 +20,7 @@ class Silence {
     beat_ = beat;
     begin(now_ns);
   }
-  /// From now on, whatever was before: the watcher did not run itself, or it is another life.
+  /// Begins to count from now on: the watcher itself did not run, or the process is a new one.
   void begin(std::uint64_t now_ns) {
     since_ns_ = now_ns;
     then_.reset();
@@ -30,10 +30,10 @@ class Silence {
     begin(now_ns);
   }
 
-  /// All of it.
+  /// The whole time.
   std::uint64_t since(std::uint64_t now_ns) const { return now_ns - since_ns_; }
-  /// How much of it counts, at most that since look() saw a new beat. `times` is called when half
-  /// of the limit has passed and again behind the limit: only then it has to be known.
+  /// The part that counts. `times` is called when half of the limit has passed, and again after the
+  /// limit: the thread's times are needed only then.
   template <typename Times>
   std::uint64_t counted_ns(std::uint64_t now_ns, std::uint64_t limit_ns, Times times) {
     const std::uint64_t silent_ns = now_ns - since_ns_;
@@ -50,7 +50,7 @@ class Silence {
  private:
   std::uint64_t starved_ns(const std::optional<ThreadTimes>& now, std::uint64_t passed_ns) const {
     if (!now) return 0;
-    // A wait that has not ended is in no sum yet.
+    // The kernel's sum has no wait that has not ended yet.
     if (now->ready && now->ran_ns == then_->ran_ns) return passed_ns;
     const std::uint64_t waited_ns = now->waited_ns - then_->waited_ns;
     return waited_ns < passed_ns ? waited_ns : passed_ns;

@@ -48,21 +48,21 @@ bool is_sound(const WatchHeader& header, std::uint32_t actor_count) {
 
 bool lock(int file, int kind) { return ::flock(file, kind | LOCK_NB) == 0; }
 
-/// False: it was removed, and its name may be another's by now.
+/// False: the file was removed, and its name may belong to another by now.
 bool has_name(const UniqueFd& file) {
   struct stat about {};
   return ::fstat(file.get(), &about) == 0 && about.st_nlink != 0;
 }
 
-/// Of a user without rights here.
+/// True when the file belongs to a user without rights here.
 bool is_foreign(const UniqueFd& file, unsigned uid) {
   struct stat about {};
   if (::fstat(file.get(), &about) != 0) return true;
   return about.st_uid != 0 && about.st_uid != uid && about.st_uid != ::geteuid();
 }
 
-/// A new file of that name, ours and locked. A dead watcher's is removed first, and one that a
-/// foreign user has put in the way, where we may. Empty: a living watcher has it.
+/// Makes a new file of that name, ours and locked. Removes first the file of a dead watcher, or one
+/// of a foreign user, if it may. Empty: a living watcher has the name.
 UniqueFd claim(const std::string& name, unsigned uid) {
   for (;;) {
     UniqueFd file(::shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600));
@@ -114,7 +114,7 @@ WatchFile WatchFile::create(const std::string& topology, const WatchWish& wish, 
   }
   const auto rings = static_cast<std::uint64_t>(std::ranges::count(wish.actors, true));
   const WatchLayout at = layout_of(wish.filter.size(), wish.slot_count, rings, wish.ring_bytes);
-  // All of it now: a shortage is an Error here and never a SIGBUS of an actor.
+  // Allocate all of it now: a shortage is an Error here, and never a SIGBUS in an actor.
   const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(at.bytes));
   if (error != 0 || (::geteuid() != uid && ::fchown(file.get(), uid, gid_t(-1)) != 0)) {
     const int why = error != 0 ? error : errno;

@@ -15,16 +15,16 @@
 #include "shared/base/unique_fd.hpp"
 #include "shared/layout/mapping.hpp"
 
-/// A watch file: what a watcher wants to see of a running topology, and rings for the actors
-/// that can, to copy it into. Memory of the watcher's own (mode 0600, of the topology's user),
-/// so a watcher maps no packet memory and no actor waits for one: what does not fit into a ring is
-/// missed, and counted.
+/// A watch file: says what a watcher wants to see of a running topology, and has rings into which
+/// the actors copy it. It is the watcher's own memory (mode 0600, of the topology's user), so a
+/// watcher maps no packet memory and no actor waits for a watcher: packets that do not fit into a
+/// ring are missed, and counted.
 ///
 ///     WatchHeader | filter: uint64[filter_count] | TraceMark[slot_count] | WatchRing[ring_count]
 ///     | bytes[ring_count]
 ///
-/// The watcher holds a lock on the file while it lives (flock(2), which ends with its process,
-/// whatever way that ends): actors let go of a watch without one.
+/// The watcher holds a lock on the file while it lives (flock(2), which ends with its process, even
+/// after a kill). Actors drop a watch whose file is not locked.
 
 namespace millrace {
 
@@ -36,7 +36,7 @@ inline constexpr std::uint8_t kNoPoint = 255;
 inline constexpr std::uint8_t kStepPoint = 254;  ///< a TraceStep follows instead of a packet
 inline constexpr std::uint8_t kNoRing = 255;
 
-/// What a record of a ring is about. Its bytes follow it; the next record starts behind them, at a
+/// The head of a record in a ring. Its bytes follow it; the next record starts behind them, at a
 /// multiple of 8.
 struct WatchRecord {
   std::uint32_t record_bytes;  ///< with what follows; a multiple of 8
@@ -65,7 +65,7 @@ struct WatchHeader {
   std::uint8_t padding[3];
   std::uint32_t trace_count;  ///< packets that each ingress follows at most; 0: none
   std::uint32_t slot_count;   ///< of the plan when something is followed, else 0
-  /// 1: packets may be chosen, as all that will have them show their steps. By the watcher.
+  /// 1: packets may be chosen, as all actors that get them show their steps. Set by the watcher.
   std::atomic<std::uint32_t> following;
   std::uint8_t link[kWatchLinkMax];
 };
@@ -113,7 +113,7 @@ inline constexpr std::uint32_t kNoNumber = UINT32_MAX;
 /// Indexes of one actor's ring. Both only grow; their difference is what waits to be read.
 struct alignas(kCacheLine) WatchRing {
   std::atomic<std::uint64_t> tail;  ///< actor's: behind the newest record
-  /// Actor's incarnation, once its data thread writes here. By its control thread.
+  /// The actor's incarnation, once its data thread writes here. Set by its control thread.
   std::atomic<std::uint32_t> attached;
   std::uint32_t padding_0;
   std::atomic<std::uint64_t> missed[kWatchPointMax];    ///< actor's: found no room, by point
@@ -149,7 +149,7 @@ struct WatchLayout {
   std::uint64_t filter = 0, marks = 0, rings = 0, ring_bytes_first = 0, bytes = 0;
 };
 
-/// The file as one side has it. Move-only; the watcher's destructor removes the file.
+/// The file, mapped by one side. Move-only; the watcher's destructor removes the file.
 class WatchFile {
  public:
   /// For a watcher: makes the first file that is free, or whose watcher has died, gives it to the

@@ -240,7 +240,7 @@ void WatchPoint::look() noexcept {
     }
     if (changed) publish();
   } catch (const std::exception&) {
-    // No memory to map it, or for a list: then nothing is shown.
+    // Without memory to map it, or for a list, nothing is shown.
   }
 }
 
@@ -270,7 +270,7 @@ void WatchPoint::publish() {
   wanted_.store(any ? list_.get() : nullptr, std::memory_order_release);
 }
 
-/// When the data thread shows by the newest list: tells the watchers, unmaps what has ended.
+/// Called when the data thread uses the newest list: tells the watchers, unmaps watches that ended.
 void WatchPoint::settle() noexcept {
   if (!changing_) return;
   if (told_.load(std::memory_order_acquire) != wanted_.load(std::memory_order_relaxed)) return;

@@ -13,10 +13,9 @@
 #include "shared/layout/batch.hpp"
 #include "shared/watch/watch_file.hpp"
 
-/// Where the data thread of a process shows what it has in hand to watchers. Off, it costs a
-/// load and a branch a batch. The control thread looks for watch files and maps them; the data
-/// thread takes over what is new between two turns of its loop, and says so before anything old is
-/// unmapped.
+/// Shows the batches of a process's data thread to watchers. Without a watcher it costs a load and
+/// a branch a batch. The control thread looks for watch files and maps them; the data thread takes
+/// over new ones between two turns of its loop, and acknowledges that before old ones are unmapped.
 
 namespace millrace {
 
@@ -29,13 +28,13 @@ struct Seen {
   Reason reason = Reason::kNone;
 };
 
-/// One watcher's wish, as one process has it.
+/// The wish of one watcher, mapped by one process.
 class Watch {
  public:
   explicit Watch(WatchFile file);
 
   const WatchHeader& points() const noexcept { return points_; }
-  /// Copies what the filter takes into the ring of `actor`, or counts it as missed.
+  /// Copies the packet into the ring of `actor` if the filter takes it, or counts it as missed.
   void show(std::uint32_t actor, std::uint8_t point, const Seen& seen) noexcept;
   /// Begins to follow packets of a batch that leaves its ingress: those that the filter takes, as
   /// long as there are some to be chosen. Returns the mark, or null when it follows none of it.
@@ -71,9 +70,9 @@ class WatchPoint {
     held_ = wanted;
     told_.store(wanted, std::memory_order_release);
   }
-  /// There is something to watch.
+  /// True when a process watches.
   bool on() const noexcept { return held_ != nullptr; }
-  /// The following look for their point first; `actor` is the one that shows.
+  /// The following do nothing unless a watcher looks at their point. `actor`: the one that shows.
   void port_in(std::uint32_t actor, std::uint32_t port, const Seen& seen) const noexcept;
   void port_out(std::uint32_t actor, std::uint32_t port, const Seen& seen) const noexcept;
   void dropped(std::uint32_t actor, const Seen& seen) const noexcept;
@@ -84,7 +83,7 @@ class WatchPoint {
   /// of its first packet.
   void sealed(std::uint32_t actor, std::uint32_t port, std::uint32_t slot,
               const Batch& batch) const noexcept;
-  /// A watcher follows packets of this batch: then steps are worth their time.
+  /// True when a watcher follows packets of this batch: only then steps are reported.
   bool follows(std::uint32_t slot, std::uint64_t generation) const noexcept;
   struct Step {
     TraceKind kind = TraceKind::kSent;
@@ -93,8 +92,8 @@ class WatchPoint {
     std::span<const std::uint32_t> results;   ///< function: a word for each packet of the batch
     std::span<const std::uint16_t> selected;  ///< function: which took part
   };
-  /// Tells watchers of packets of the batch what has happened to them, until now. The batch is
-  /// this thread's.
+  /// Reports a step of the followed packets of the batch, which ends now. The batch is this
+  /// thread's.
   void step(std::uint32_t actor, std::uint32_t slot, const Batch& batch,
             const Step& step) const noexcept;
   /// The same for a GPU worker, which owns no batch: nothing is said of the packets.
@@ -104,11 +103,11 @@ class WatchPoint {
 
   // Control thread.
 
-  /// What look() is about. Called once for each actor of the process, before the first look.
+  /// Names an actor for look(). Called once for each actor of the process, before the first look.
   void serve(const std::string& topology, std::uint32_t actor_count, std::uint32_t actor,
              std::uint32_t incarnation);
-  /// Finds new watches and lets go of those whose watcher has died. Some system calls: every 100 ms
-  /// or so.
+  /// Finds new watches, and drops those whose watcher has died. Called every 100 ms or so, as it
+  /// makes system calls.
   void look() noexcept;
 
  private:

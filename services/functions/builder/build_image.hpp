@@ -8,7 +8,7 @@
 
 #include "services/functions/function.hpp"
 
-/// The core of the builder process; `millrace try` and tests call it in their own.
+/// The core of the builder process; `millrace try` and tests call it in their own process.
 
 namespace millrace {
 

@@ -40,10 +40,10 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   millrace::Plan plan;
   try {
-    // Root builds from files of others too, which may let no other user read them.
+    // Root also reads files of other users, which may be readable by their owner only.
     millrace::keep_capabilities(millrace::capability(CAP_DAC_READ_SEARCH));
-    // The builder ends with its supervisor: its image is not wanted any more, and the next builder
-    // may write to the same place.
+    // The builder ends with its supervisor: its image is of no use then, and the next builder may
+    // write to the same place.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     plan = millrace::load_plan(plan_path);
     millrace::BuildReport report = millrace::build_image(plan, function, folder_of(plan_path));

@@ -189,7 +189,7 @@ TEST_F(TryRunTest, SeveralCapturesGoToAFolderByTheirNames) {
   EXPECT_TRUE(fs::exists(folder_ / "out/a.pcap"));
   EXPECT_TRUE(fs::exists(folder_ / "out/b.pcap"));
   options_.captures = {folder_ / "a.pcap", folder_ / "x/../a.pcap"};
-  EXPECT_THAT(error(), HasSubstr("two captures are named a.pcap"));
+  EXPECT_THAT(error(), HasSubstr("two captures are named a.pcap; their outputs would be one file"));
 }
 
 TEST_F(TryRunTest, SeveralFunctionsRunInTheOrderGiven) {

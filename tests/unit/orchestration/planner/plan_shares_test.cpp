@@ -27,7 +27,7 @@ TEST(PlanShares, FollowNeedUnlessSaid) {
   EXPECT_EQ(plan.stages[0].lane_share, 8u);
   EXPECT_EQ(plan.stages[1].share, 0u);
   EXPECT_NE(plan_text(plan).find("c: share of 8 batches (8 a lane) from each in front of it, 8 in "
-                                 "all, 512 packets: they wait at most 512 us at 1 Mpps"),
+                                 "all, 512 packets: a packet waits at most 512 us at 1 Mpps"),
             std::string::npos);
   EXPECT_EQ(
       plan_of(shares(", overload: pass", ", overload: pass", "", ", lanes: 12")).stages[0].share,

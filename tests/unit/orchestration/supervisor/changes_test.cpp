@@ -142,7 +142,9 @@ TEST_F(ChangesTest, TheRowHasAnEnd) {
   for (int i = 0; i < 64; ++i) changes_.ask(scale(2));
   EXPECT_TRUE(said_.empty());
   changes_.ask(scale(2));
-  EXPECT_EQ(last_error(), "too many changes wait already");
+  EXPECT_EQ(last_error(),
+            "64 changes wait already, as many as may; ask again when one has ended: millrace "
+            "status net");
 }
 
 TEST_F(ChangesTest, AStepOfWorkersStaysOnceItHasBegun) {
