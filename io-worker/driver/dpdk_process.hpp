@@ -21,7 +21,8 @@ struct DpdkQueue;
 
 class DpdkProcess final : public DriverBuffers {
  public:
-  /// Looks for the pools. EAL runs, which took its time: the actor enrols afterwards. Throws Error.
+  /// Looks for the pools. Called after EAL has started, which takes long, and before the actor
+  /// enrols. Throws Error.
   DpdkProcess(const ActorContext& context, std::string run_dir);
   DpdkProcess(const DpdkProcess&) = delete;  // drivers call this very object
   DpdkProcess& operator=(const DpdkProcess&) = delete;

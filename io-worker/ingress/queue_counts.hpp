@@ -23,8 +23,8 @@ class QueueCounts {
   void tell_by(TellTrouble tell) { tell_ = std::move(tell); }
   /// Packets missed and errors since the last call.
   void count() noexcept;
-  /// Of errors counted so far: at the first of them, and at the end of the source once more; that
-  /// the source has recovered.
+  /// Tells the errors counted so far, at the first of them and once more at the end of the source,
+  /// and that the source has recovered.
   void tell_trouble() noexcept;
 
  private:

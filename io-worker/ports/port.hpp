@@ -142,7 +142,7 @@ class RxQueue {
   virtual TroubleText trouble() const noexcept { return {}; }
   /// For people, once: what could not be opened is read now.
   virtual bool has_recovered() noexcept { return false; }
-  /// Where the port's flows can go over from one queue to another; null: where they cannot.
+  /// The port's shares, if its flows can move from one queue to another; null: they cannot.
   virtual RxShares* shares() noexcept { return nullptr; }
   /// For people, at the start: what it found. Empty: nothing to say.
   virtual std::string remark() const { return {}; }

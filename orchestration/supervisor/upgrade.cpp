@@ -137,7 +137,7 @@ void Upgrade::begin_step(Clock::time_point now) {
 void Upgrade::begin_replacement(Clock::time_point now) {
   Post& one = post();
   if (!one.seat().child) {
-    throw Error(one.name + " does not run, so it cannot be replaced; see millrace status " +
+    throw Error(one.name + " does not run, so it cannot be replaced; why: millrace status " +
                 words_for_run(plan_.name, means_.run_dir));
   }
   ::unlink(waiting_path(means_.run_dir, one.seat().actor).c_str());

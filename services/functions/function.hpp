@@ -129,7 +129,7 @@ struct LaneState {
     undo.keep_line_of(offset_of(&object));
     return object;
   }
-  /// From the state's start to a place in it.
+  /// The offset of a place in the state.
   std::size_t offset_of(const void* place) const noexcept {
     return static_cast<std::size_t>(static_cast<const std::byte*>(place) - bytes.data());
   }
