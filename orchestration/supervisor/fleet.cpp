@@ -65,12 +65,7 @@ Post& Fleet::post_of(ActorKind kind) {
 
 void Fleet::say(Severity severity, const char* kind, const Seat& seat, const std::string& text,
                 std::uint64_t number) const {
-  tell_({.severity = severity,
-         .kind = kind,
-         .actor = seat.actor,
-         .text = text,
-         .number = number,
-         .time_ns = system_clock_ns()});
+  tell_({.severity = severity, .kind = kind, .actor = seat.actor, .text = text, .number = number});
 }
 
 const std::string& Fleet::name_of(const Post& post) const {
