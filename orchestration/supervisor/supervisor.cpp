@@ -24,6 +24,7 @@
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/base/tcp_address.hpp"
+#include "shared/config/plan_settings.hpp"
 #include "shared/control/actor_control.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"

@@ -32,7 +32,7 @@ struct UpgradePlan {
   std::vector<std::string> remarks;  ///< what stays as it is, and why
 };
 
-/// Workers first, then ingresses, egresses, standby and hub, telemetry:
+/// Workers first, then ingresses, egresses, standby and hub, observers:
 ///
 /// - A group that has one worker and room for another is given a second one meanwhile, as packets
 ///   of functions with `unavailable: pass | drop` would go past them while none is there.
