@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/base/limits.hpp"
+#include "shared/config/observers.hpp"
 #include "shared/control/control.capnp.h"
 #include "shared/control/messages.hpp"
 #include "shared/control/wire.hpp"
@@ -54,8 +55,8 @@ StatusReply read_status(wire::StatusReply::Reader in) {
   status.phase = text(in.getPhase());
   status.run_dir = text(in.getRunDir());
   status.up_ns = in.getUpNs();
-  // More than the actors of a plan: telemetry and events are in the list too.
-  read_list(status.actors, in.getActors(), kActorCountMax + 2, "actors", read_actor);
+  // All actors of a plan, and the observers.
+  read_list(status.actors, in.getActors(), kActorCountMax + kObserverCount, "actors", read_actor);
   read_list(status.events, in.getEvents(), kEventCountMax, "events", read_event);
   status.skipped = read_counts(in.getSkipped());
   status.refused = read_counts(in.getRefused());
