@@ -245,7 +245,6 @@ struct Drain {
   on @1 :Bool;
 }
 
-
 struct ActorStatus {
   actor @0 :UInt32;
   name @1 :Text;
@@ -339,7 +338,7 @@ struct Service {
 
 struct Message {
   id @0 :UInt64;
-  union {
+  union {  # each is called as its kName: of one member that member, of none Void
     ok @1 :Void;
     error @2 :Text;
     obsoleteHello @3 :AnyPointer;  # an older build may still send the obsolete ones
@@ -356,7 +355,7 @@ struct Message {
     change @14 :Change;
     changeReply @15 :ChangeReply;
     down @16 :Void;
-    service @17 :Service;
+    function @17 :Service;
     confirm @18 :Void;
   }
 }
