@@ -7,13 +7,12 @@
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/sgr.hpp"
 #include "shared/base/run_words.hpp"
+#include "shared/control/message_fields.hpp"
 
 namespace millrace {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kSeverityNames[] = {"info", "warning", "error"};
 
 const char* colour_of(const std::string& state) {
   if (state == "alive") return sgr::kGreen;
@@ -46,8 +45,8 @@ std::string event_line(const Event& event) {
   ::gmtime_r(&seconds, &when);
   char text[16];
   std::strftime(text, sizeof text, "%H:%M:%SZ", &when);
-  return std::string(text) + " " +
-         padded(kSeverityNames[static_cast<std::size_t>(event.severity)], 8) + event.text + "\n";
+  return std::string(text) + " " + padded(std::string(enum_name(event.severity)), 8) + event.text +
+         "\n";
 }
 
 }  // namespace
@@ -119,7 +118,7 @@ Json status_json(const StatusReply& status) {
   Json events = Json::array();
   for (const Event& event : status.events) {
     events.push_back({{"time_ns", event.time_ns},
-                      {"severity", kSeverityNames[static_cast<std::size_t>(event.severity)]},
+                      {"severity", enum_name(event.severity)},
                       {"kind", event.kind},
                       {"text", event.text},
                       {"number", event.number}});

@@ -16,7 +16,6 @@
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/history.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
-#include "orchestration/supervisor/route_watch.hpp"
 #include "services/functions/acl/acl.hpp"
 #include "services/functions/firewall/firewall.hpp"
 #include "services/functions/flow/flow_settings.hpp"

@@ -13,6 +13,7 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/base/run_words.hpp"
+#include "shared/config/observers.hpp"
 #include "shared/control/build_layout.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
@@ -58,9 +59,9 @@ void check_layouts(const std::string& folder, const std::string& run_dir, const 
                 "/millrace apply FILE --restart, with the file of '" + plan.name +
                 "'; it prints its outage");
   }
-  for (const char* other : {"/millrace-telemetry", "/millrace-events", "/millrace-routes",
-                            "/millrace-builder", "/millrace"}) {
-    require_executable(folder + other);
+  for (const char* other : {"/millrace-builder", "/millrace"}) require_executable(folder + other);
+  for (const ObserverKind& observer : kObservers) {
+    require_executable(folder + "/millrace-" + observer.name);
   }
 }
 

@@ -5,12 +5,13 @@
 
 #include "orchestration/doctor/doctor.hpp"
 #include "shared/base/control_group.hpp"
+#include "shared/config/observers.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint32_t kProcessesBeside = 5;  ///< supervisor, hub, standby, telemetry, events
-constexpr std::uint64_t kBytesOfProcess = 16 << 20;  ///< without its tables
+constexpr std::uint32_t kProcessesBeside = 3 + kObserverCount;  ///< supervisor, hub, standby
+constexpr std::uint64_t kBytesOfProcess = 16 << 20;             ///< without its tables
 constexpr std::uint64_t kThreadsOfProcess = 3;
 
 /// Where versions 1 and 2 of control groups keep a limit, and what is used of it. The key of

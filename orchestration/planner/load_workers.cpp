@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -8,6 +9,7 @@
 #include "orchestration/planner/sections.hpp"
 #include "shared/base/limits.hpp"
 #include "shared/config/known_devices.hpp"
+#include "shared/config/observers.hpp"
 
 namespace millrace {
 namespace {
@@ -97,15 +99,18 @@ void read_autoscale(const YamlMap& map, TopologyGroup& group) {
   group.autoscale = scale;
 }
 
+bool is_of_a_process(std::string_view name) {
+  constexpr std::string_view kOthers[] = {"egress", "hub", "ingress", "standby", "supervisor"};
+  return std::ranges::find(kOthers, name) != std::end(kOthers) ||
+         std::ranges::find(kObservers, name, &ObserverKind::name) != std::end(kObservers);
+}
+
 void read_group(const YamlEntry& entry, const LoadContext& context, Topology& topology) {
   constexpr std::string_view kKinds[] = {"classifier", "gpu"};
   constexpr std::string_view kDispatches[] = {"any", "flow"};
-  constexpr std::string_view kReserved[] = {"egress",  "events",     "hub",      "ingress",
-                                            "standby", "supervisor", "telemetry"};
   TopologyGroup& group = topology.groups.emplace_back();
   group.name = entry.key;
-  if (std::find(std::begin(kReserved), std::end(kReserved), entry.key.value) !=
-      std::end(kReserved)) {
+  if (is_of_a_process(entry.key.value)) {
     entry.value.problems().add(entry.key.mark, "'" + entry.key.value + "' as group",
                                "a name that no process has of its own");
   }

@@ -96,10 +96,10 @@ std::string field_change(const Row& row, const Value& now, const Value& next) {
 }
 
 /// Of each field that differs and needs a restart; what is said already is not said again.
-template <PlanStruct Item>
+template <HasFields Item>
 std::vector<std::string> restart_fields(const Item& now, const Item& next) {
   std::vector<std::string> found;
-  each_plan_field<Item>([&](const auto& row) {
+  each_field<Item>([&](const auto& row) {
     if (row.change != PlanChange::kRestart) return;
     const auto &a = now.*row.member, &b = next.*row.member;
     if (same_plan_value(a, b)) return;
@@ -109,7 +109,7 @@ std::vector<std::string> restart_fields(const Item& now, const Item& next) {
   return found;
 }
 
-template <PlanStruct Item>
+template <HasFields Item>
 bool needs_restart(const std::vector<Item>& now, const std::vector<Item>& next) {
   return !std::ranges::equal(
       now, next, [](const Item& a, const Item& b) { return restart_fields(a, b).empty(); });

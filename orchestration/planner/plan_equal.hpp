@@ -13,9 +13,9 @@ namespace millrace {
 /// True when the two are equal in each field of the list, and in what these hold.
 template <typename Value>
 constexpr bool same_plan_value(const Value& a, const Value& b) {
-  if constexpr (PlanStruct<Value>) {
+  if constexpr (HasFields<Value>) {
     bool same = true;
-    each_plan_field<Value>(
+    each_field<Value>(
         [&](const auto& row) { same = same && same_plan_value(a.*row.member, b.*row.member); });
     return same;
   } else {

@@ -65,11 +65,11 @@ class Shown {
  public:
   explicit Shown(const Plan& plan) : plan_(plan) {}
 
-  template <PlanStruct Item>
+  template <HasFields Item>
   Json object(const Item& item) const {
     Json json = Json::object();
     add_computed(json, item, "");
-    each_plan_field<Item>([&](const auto& row) {
+    each_field<Item>([&](const auto& row) {
       const bool applies = row.applies == nullptr || row.applies(item);
       if (applies && !row.shown.empty()) {
         json[std::string(row.shown)] = value(row.table, item.*row.member);
@@ -98,7 +98,7 @@ class Shown {
   Json value(PlanTable /*table*/, const Value& item) const {
     if constexpr (std::is_enum_v<Value>) {
       return enum_name(item);
-    } else if constexpr (PlanStruct<Value>) {
+    } else if constexpr (HasFields<Value>) {
       return object(item);
     } else {
       return item;

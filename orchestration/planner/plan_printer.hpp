@@ -57,7 +57,7 @@ std::vector<NodeCrossing> node_crossings(const Plan& plan);
 /// they share; -1: those bound to none.
 std::map<int, std::vector<std::string>> shared_cores_of(const Plan& plan);
 
-/// Processes that start with the topology, the ones that carry no batches (telemetry) left out.
+/// Processes that start with the topology, the observers left out.
 std::uint32_t started_count(const Plan& plan);
 
 }  // namespace millrace

@@ -10,6 +10,7 @@
 #include "orchestration/planner/plan_printer.hpp"
 #include "shared/base/limits.hpp"
 #include "shared/base/secrets.hpp"
+#include "shared/config/observers.hpp"
 #include "shared/config/plan_fields.hpp"
 
 namespace millrace {
@@ -159,8 +160,12 @@ void put_paths(const Plan& plan, Out& out) {
 
 void put_actors(const Plan& plan, Out& out) {
   const std::uint32_t started = started_count(plan);
-  out << "processes: " << started << " at start, " << plan.actors.size() - started
-      << " spare; telemetry" << (plan.events ? ", events" : "") << '\n';
+  out << "processes: " << started << " at start, " << plan.actors.size() - started << " spare";
+  const char* between = "; ";
+  for (const ObserverKind& observer : kObservers) {
+    if (observer.is_wanted(plan)) out << std::exchange(between, ", ") << observer.name;
+  }
+  out << '\n';
   for (std::size_t i = 0; i < plan.actors.size(); ++i) {
     const PlanActor& actor = plan.actors[i];
     out << "  " << std::setw(2) << i << "  " << std::left << std::setw(20) << actor.name << ' '

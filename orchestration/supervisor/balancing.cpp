@@ -147,7 +147,7 @@ void Balancing::note_gpu(Group& group, Why now) const {
   if (std::exchange(group.gpu, now) == now) return;
   const std::string& name = plan_.groups[group.number].name;
   const std::string& stand_in = plan_.groups[plan_.groups[group.number].stand_in].name;
-  Event event{.kind = "offload", .text = {}, .time_ns = system_clock_ns()};
+  Event event{.kind = "offload", .text = {}};
   switch (now) {
     case Why::kNone:
       event.text = "group " + name + " gets a share of the batches again";

@@ -3,7 +3,6 @@
 #include "orchestration/supervisor/change_steps.hpp"
 
 #include "shared/base/check.hpp"
-#include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/secrets.hpp"
 
@@ -22,10 +21,7 @@ std::string from_to(const std::string& what, std::uint32_t before, std::uint32_t
 }
 
 Event event_of(std::string kind, std::string text, std::uint64_t number) {
-  return {.kind = std::move(kind),
-          .text = std::move(text),
-          .number = number,
-          .time_ns = system_clock_ns()};
+  return {.kind = std::move(kind), .text = std::move(text), .number = number};
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kKillAfterTerm{2000};
 constexpr std::chrono::milliseconds kExitAfterKill{2000};
 // From its start until it takes its actor's place: tables, drivers and a GPU are opened before.
 constexpr std::chrono::minutes kStartLimit{2};
-// Of telemetry and events, a heartbeat limit at least: no packets wait for them.
+// Of an observer, a heartbeat limit at least: no packets wait for it.
 constexpr std::uint64_t kObserverLimitNs = 1'250'000'000;
 
 }  // namespace
@@ -65,12 +65,7 @@ Post& Fleet::post_of(ActorKind kind) {
 
 void Fleet::say(Severity severity, const char* kind, const Seat& seat, const std::string& text,
                 std::uint64_t number) const {
-  tell_({.severity = severity,
-         .kind = kind,
-         .actor = seat.actor,
-         .text = text,
-         .number = number,
-         .time_ns = system_clock_ns()});
+  tell_({.severity = severity, .kind = kind, .actor = seat.actor, .text = text, .number = number});
 }
 
 const std::string& Fleet::name_of(const Post& post) const {
@@ -101,24 +96,12 @@ void Fleet::start_successor(Post& post, const std::string& folder) {
   post.seat().next = Child::start(command, log_path(place_.run_dir, name_of(post)));
 }
 
-namespace {
-
-/// Name of the post of a process that plays no actor.
-const char* observer_of(const FoundProcess& found) {
-  for (const char* const name : {kEventsPost, kRoutesPost}) {
-    if (found.program == std::string("millrace-") + name) return name;
-  }
-  return kTelemetryPost;
-}
-
-}  // namespace
-
 void Fleet::adopt(const FoundProcess& found) {
   for (Post& post : posts_) {
     for (std::size_t i = 0; i < post.seats.size(); ++i) {
       Seat& seat = post.seats[i];
       if (static_cast<int>(seat.actor) != found.actor) continue;  // -1: an observer
-      if (!post.kind && post.name != observer_of(found)) continue;
+      if (!post.kind && found.program != "millrace-" + post.name) continue;
       std::optional<Child> child = Child::adopt(found.pid, found.start_time);
       if (!child) return;
       if (seat.child && found.successor) {

@@ -56,8 +56,8 @@ class Fleet {
   /// The post of the first actor of that kind (hub, standby).
   Post& post_of(ActorKind kind);
 
-  /// Of the actor that the post's current seat plays; the post's own for telemetry and
-  /// events.
+  /// Of the actor that the post's current seat plays; the post's own for an
+  /// observer.
   const std::string& name_of(const Post& post) const;
 
   /// Starts the post's process in its current seat, and wants it from now on. Throws Error.

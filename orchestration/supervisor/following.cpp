@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "shared/base/check.hpp"
-#include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/config/plan_settings.hpp"
 
@@ -49,8 +48,7 @@ void RouteFollowing::end(const TableSwitch::Outcome& outcome) {
   tell_({.severity = failed ? Severity::kWarning : Severity::kInfo,
          .kind = failed ? "routes_not_followed" : "routes_followed",
          .text = failed ? "the kernel's routes cannot be followed: " + outcome.error
-                        : "the kernel's routes are followed again",
-         .time_ns = system_clock_ns()});
+                        : "the kernel's routes are followed again"});
 }
 
 }  // namespace millrace

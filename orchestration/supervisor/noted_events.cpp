@@ -21,9 +21,9 @@ NotedEvents::NotedEvents(std::string run_dir, std::function<void(const Event&)> 
     : run_dir_(std::move(run_dir)), tell_(std::move(tell)) {}
 
 void NotedEvents::add(Event event) {
+  if (event.time_ns == 0) event.time_ns = system_clock_ns();
   if (tell_) tell_(event);
-  append_to_log(run_dir_, "supervisor", event.time_ns != 0 ? event.time_ns : system_clock_ns(),
-                event.kind + ": " + event.text);
+  append_to_log(run_dir_, "supervisor", event.time_ns, event.kind + ": " + event.text);
   events_.push_back(std::move(event));
   if (events_.size() > kEventsKept) events_.pop_front();
   MILLRACE_CHECK(events_.size() <= kEventsKept);

@@ -31,8 +31,7 @@ void Observers::tend_refused(std::uint64_t since) {
       {.severity = Severity::kWarning,
        .kind = "control_refused",
        .text = std::to_string(count) + " control messages or connections so far were none of ours",
-       .number = count,
-       .time_ns = system_clock_ns()});
+       .number = count});
 }
 
 /// What a command has written into the status file. A state that was there before us is not news.
@@ -42,8 +41,7 @@ void Observers::note_drained() {
   if (drained_ && *drained_ != now) {
     note_({.kind = now ? "drained" : "undrained",
            .text = now ? "ingresses read nothing until: millrace undrain " + run_words_
-                       : "ingresses read on",
-           .time_ns = system_clock_ns()});
+                       : "ingresses read on"});
   }
   drained_ = now;
 }

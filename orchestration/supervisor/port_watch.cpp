@@ -12,7 +12,6 @@
 #include "io-worker/ports/rtnetlink.hpp"
 #include "io-worker/ports/taken.hpp"
 #include "shared/base/check.hpp"
-#include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/config/plan_settings.hpp"
 
@@ -186,11 +185,7 @@ std::string PortWatch::called(const Watched& watched) const {
 }
 
 void PortWatch::say(Severity severity, const char* kind, const std::string& text) const {
-  hooks_.tell({.severity = severity,
-               .kind = kind,
-               .actor = kNoActor,
-               .text = text,
-               .time_ns = system_clock_ns()});
+  hooks_.tell({.severity = severity, .kind = kind, .actor = kNoActor, .text = text});
 }
 
 }  // namespace millrace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "orchestration/supervisor/route_watch.hpp"
 #include "shared/base/check.hpp"
 
 namespace millrace {
@@ -40,10 +39,9 @@ std::vector<Post> make_posts(const Plan& plan, RestartLimits limits) {
     }
     posts.push_back(std::move(post));
   }
-  for (const char* const observer : {kEventsPost, kRoutesPost, kTelemetryPost}) {
-    if (observer == kEventsPost && !plan.events) continue;
-    if (observer == kRoutesPost && !follows_kernel_in_place(plan)) continue;
-    Post post{.name = observer};
+  for (const ObserverKind& observer : kObservers) {
+    if (!observer.is_wanted(plan)) continue;
+    Post post{.name = observer.name, .observer = &observer};
     post.policy = RestartPolicy(limits);
     post.seats.emplace_back();
     posts.push_back(std::move(post));

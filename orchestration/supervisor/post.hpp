@@ -11,19 +11,16 @@
 #include "orchestration/supervisor/child.hpp"
 #include "orchestration/supervisor/restart_policy.hpp"
 #include "shared/base/patience.hpp"
+#include "shared/config/observers.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/control/messages.hpp"
 #include "shared/layout/status_file.hpp"
 
 namespace millrace {
 
-inline constexpr const char* kEventsPost = "events";
-inline constexpr const char* kRoutesPost = "routes";
-inline constexpr const char* kTelemetryPost = "telemetry";
-
 enum class Wish : std::uint8_t { kDown, kUp, kDraining };
 
-/// A process's place: an actor of the plan, or an observer (kNoActor): telemetry, events, routes.
+/// A process's place: an actor of the plan, or an observer (kNoActor).
 struct Seat {
   std::uint32_t actor = kNoActor;
   std::vector<std::uint32_t> others;  ///< actors of the same process (fused)
@@ -35,10 +32,11 @@ struct Seat {
 /// A role that the supervisor keeps filled: one actor, or the two incarnations of one GPU worker,
 /// of which one is to run. One thread.
 struct Post {
-  std::string name;               ///< of its first actor; "telemetry", "events", "routes"
-  std::optional<ActorKind> kind;  ///< nothing: an observer
-  std::uint32_t group = 0;        ///< classifier, gpu
-  std::uint32_t index = 0;        ///< worker number in its group
+  std::string name;                        ///< of its first actor, or of the observer
+  std::optional<ActorKind> kind;           ///< nothing: an observer
+  const ObserverKind* observer = nullptr;  ///< null: it has a kind
+  std::uint32_t group = 0;                 ///< classifier, gpu
+  std::uint32_t index = 0;                 ///< worker number in its group
   std::vector<Seat> seats;
   std::size_t current = 0;  ///< the seat that filled it last
   Wish wish = Wish::kDown;
@@ -59,8 +57,8 @@ inline bool is_worker(const Post& post) { return post.kind && is_of_group(*post.
 
 using StateOf = std::function<ActorState(const Seat& seat)>;
 
-/// The posts of a plan: hub, standby, each ingress, worker and egress, then events and
-/// routes, where the topology has them, and telemetry at the end.
+/// The posts of a plan: hub, standby, each ingress, worker and egress, then the observers that
+/// the topology has (observers.hpp).
 /// Spare workers have a post too, with Wish::kDown.
 std::vector<Post> make_posts(const Plan& plan, RestartLimits limits);
 

@@ -21,7 +21,7 @@ std::string program_of(const Plan& plan, std::uint32_t actor);
 /// "<folder>/millrace-<part> --run-dir <run_dir> --actor <actor>".
 Command actor_command(const std::string& folder, const std::string& run_dir, const Plan& plan,
                       std::uint32_t actor);
-/// "<folder>/millrace-<name> --run-dir <run_dir>": telemetry, events.
+/// "<folder>/millrace-<name> --run-dir <run_dir>": an observer.
 Command observer_command(const std::string& folder, const std::string& name,
                          const std::string& run_dir);
 /// `plan_path`: in the run directory, by which the builder knows what is the topology's.

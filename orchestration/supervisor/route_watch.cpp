@@ -14,6 +14,7 @@
 #include "services/functions/image_file.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "shared/base/error.hpp"
+#include "shared/config/plan_settings.hpp"
 
 namespace millrace {
 namespace {
@@ -32,17 +33,6 @@ bool is_live(const PlanFunction& function) {
 }
 
 }  // namespace
-
-bool follows_kernel(const PlanFunction& function) {
-  const std::pair<std::string, std::string> wanted{"routes", "kernel"};
-  return std::ranges::find(function.settings, wanted) != function.settings.end();
-}
-
-bool follows_kernel_in_place(const Plan& plan) {
-  return std::ranges::any_of(plan.functions, [&](const PlanFunction& function) {
-    return !function.gone && follows_kernel(function);
-  });
-}
 
 RouteWatch::RouteWatch(const Plan& plan) : plan_(plan) {}
 

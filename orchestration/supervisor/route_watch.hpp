@@ -12,13 +12,6 @@
 
 namespace millrace {
 
-/// Its table has the kernel's routes (setting `routes: kernel`).
-bool follows_kernel(const PlanFunction& function);
-
-/// Some table is such a one, and a process `routes` changes it in place, unless shared memory has
-/// no room for that.
-bool follows_kernel_in_place(const Plan& plan);
-
 /// Says when the tables that follow the kernel's routes are to be built anew. It reads no route: a
 /// builder asks for all of them, so a notification that the kernel had no room for costs nothing.
 /// Routes that change in a row are taken together. A table that is changed in place is built anew

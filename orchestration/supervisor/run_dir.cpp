@@ -26,6 +26,7 @@
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/base/run_words.hpp"
+#include "shared/config/observers.hpp"
 #include "shared/control/discovery_file.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
@@ -189,10 +190,12 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, Keep
   std::vector<fs::path> ours;
   for (const fs::directory_entry& entry : fs::directory_iterator(run_dir, error)) {
     const std::string name = entry.path().filename();
-    const bool known = name.starts_with("plan.bin") || name.starts_with("control.") ||
-                       name.starts_with("telemetry.") || name.starts_with("events.") ||
-                       name.starts_with("routes.") || name.starts_with("files.") ||
-                       name.starts_with("waiting.") || name == "hub.ready" || name == "layout" ||
+    const bool observes = std::ranges::any_of(kObservers, [&](const ObserverKind& observer) {
+      return name.starts_with(std::string(observer.name) + ".");
+    });
+    const bool known = observes || name.starts_with("plan.bin") || name.starts_with("control.") ||
+                       name.starts_with("files.") || name.starts_with("waiting.") ||
+                       name == "hub.ready" || name == "layout" ||
                        (name.starts_with("supervisor.") && name != "supervisor.lock") ||
                        name == "stopping";  // of older builds, as some "supervisor." are
     const bool recorded = name == "history" || name == "lost.pcapng" || name == "lost.1.pcapng";

@@ -62,7 +62,7 @@ struct FoundProcess {
   std::uint64_t start_time = 0;
   std::string program;  ///< "millrace-hub"
   std::string run_dir;
-  int actor = -1;          ///< -1: it has none (telemetry, events)
+  int actor = -1;          ///< -1: it has none (an observer)
   bool successor = false;  ///< started to take the actor over; it may have, or wait
 };
 /// All processes of `run_dir`, found in /proc by their command lines. A process that has ended and

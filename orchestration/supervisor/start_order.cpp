@@ -27,26 +27,23 @@ std::string in_time() { return " within " + std::to_string(kAliveLimit.count() /
 StartOrder::StartOrder(const Plan& plan, Fleet& fleet, std::string run_dir, Means means)
     : plan_(plan), fleet_(fleet), run_dir_(std::move(run_dir)), means_(std::move(means)) {}
 
-/// Events serve before the first packet, so that nothing of it is lost; routes follow behind the
-/// ports: host interfaces are there then. Telemetry comes last: what it shows is there. One
-/// that cannot listen would be restarted until it is given up, and nothing would say why there are
-/// no metrics.
 void StartOrder::run() {
   start_hub();
   start_kind({ActorKind::kStandby}, "standby");
   start_kind({ActorKind::kEgress}, "egress");
   start_kind({ActorKind::kClassifier, ActorKind::kGpu}, "workers");
-  if (plan_.events) start_observer_of(kEventsPost, "events.ready");
+  start_observers(true);
   start_kind({ActorKind::kIngress}, "ingress");
   wait_ready();
-  start_observer_of(kRoutesPost, "routes.ready");
-  start_observer(fleet_.posts().back(), "telemetry.address");
+  start_observers(false);
 }
 
-/// Nothing where the topology has no such post.
-void StartOrder::start_observer_of(const char* post, const std::string& sign) {
-  const auto at = std::ranges::find(fleet_.posts(), post, &Post::name);
-  if (at != fleet_.posts().end()) start_observer(*at, sign);
+void StartOrder::start_observers(bool before_packets) {
+  for (Post& post : fleet_.posts()) {
+    if (post.observer != nullptr && post.observer->before_packets == before_packets) {
+      start_observer(post);
+    }
+  }
 }
 
 void StartOrder::start_hub() {
@@ -127,11 +124,12 @@ void StartOrder::wait_ready() {
   }
 }
 
-/// `sign`: the file of the run directory that says that the observer serves.
-void StartOrder::start_observer(Post& post, const std::string& sign) {
+/// Waits until it serves: one that cannot listen would be restarted until it is given up, and
+/// nothing would say why there are no metrics.
+void StartOrder::start_observer(Post& post) {
   fleet_.start(post);
   Patience patience(kAliveLimit);
-  while (!std::filesystem::exists(run_dir_ + "/" + sign)) {
+  while (!std::filesystem::exists(run_dir_ + "/" + post.observer->ready_file)) {
     means_.turn(milliseconds(5));
     if (means_.is_ending()) throw Error("interrupted while starting " + post.name);
     if (post.seat().child && !patience.is_over()) continue;

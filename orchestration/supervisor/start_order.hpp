@@ -25,7 +25,7 @@ class StartOrder {
   /// `plan` and `fleet` are borrowed.
   StartOrder(const Plan& plan, Fleet& fleet, std::string run_dir, Means means);
 
-  /// Returns when all actors are alive and have opened their ports, and telemetry listens. Throws
+  /// Returns when all actors are alive and have opened their ports, and all observers serve. Throws
   /// Error with the log of what failed; what was started runs on.
   void run();
 
@@ -34,8 +34,8 @@ class StartOrder {
   void start_kind(std::initializer_list<ActorKind> kinds, const char* what);
   void wait_alive(const char* what);
   void wait_ready();
-  void start_observer(Post& post, const std::string& sign);
-  void start_observer_of(const char* post, const std::string& sign);
+  void start_observers(bool before_packets);
+  void start_observer(Post& post);
 
   const Plan& plan_;
   Fleet& fleet_;

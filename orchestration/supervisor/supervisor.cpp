@@ -24,6 +24,7 @@
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/base/tcp_address.hpp"
+#include "shared/config/plan_settings.hpp"
 #include "shared/control/actor_control.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/run_files.hpp"
@@ -154,8 +155,7 @@ void Supervisor::make_tables() {
     note({.severity = Severity::kWarning,
           .kind = "table_empty",
           .text = empty + "; were its files cut short, once they are whole: millrace reload " +
-                  run_words() + " " + report.function,
-          .time_ns = system_clock_ns()});
+                  run_words() + " " + report.function});
   }
   save_plan(plan_, plan_path(options_.run_dir));
 }
@@ -262,8 +262,7 @@ void Supervisor::follow_name(const std::string& from, const std::string& to) {
   } catch (const Error& error) {
     note({.severity = Severity::kError,
           .kind = "bypass_not_noted",
-          .text = "the bypass will not find " + to + ", which was " + from + ": " + error.what(),
-          .time_ns = system_clock_ns()});
+          .text = "the bypass will not find " + to + ", which was " + from + ": " + error.what()});
   }
 }
 
@@ -311,8 +310,7 @@ void Supervisor::end_of_itself() {
         .kind = "ended",
         .text =
             "packets cannot be moved any more: the bypass takes them; logs and history stay in " +
-            options_.run_dir + " until the next `up` or `down`: millrace logs " + run_words(),
-        .time_ns = system_clock_ns()});
+            options_.run_dir + " until the next `up` or `down`: millrace logs " + run_words()});
 }
 
 void Supervisor::stop() {

@@ -215,6 +215,9 @@ void Leader::answer(const Received& request) {
     server_.reply(request, OkReply{});
   } else if (const auto* service = std::get_if<SetService>(&body)) {
     set_service(request, *service);
+  } else if (request.message.id != 0) {
+    server_.reply(request,
+                  ErrorReply{std::string("`") + message_name(body) + "` is not for the leader"});
   }
 }
 

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
-#include <type_traits>
 
+#include "shared/config/field.hpp"
 #include "shared/config/plan.hpp"
 
-/// What a row of the list of the plan's fields (plan_fields.hpp) says, and how the list is walked.
+/// What a row of the list of the plan's fields (plan_fields.hpp) says: what a codec asks (field.hpp),
+/// and what the plan's checks, its JSON and its comparison ask.
 
 namespace millrace {
 
@@ -91,23 +91,6 @@ constexpr PlanField<Item, Value> plan_field(std::string_view name, Value Item::*
   return {.name = name, .member = member, .shown = name, .in_file = name, .element = name};
 }
 
-/// The rows of one struct.
-template <typename Item>
-inline constexpr auto kPlanFields = std::tuple<>{};
-
-template <typename Item>
-concept PlanStruct = std::tuple_size_v<std::remove_cvref_t<decltype(kPlanFields<Item>)>>
-!= 0;
-
-/// Calls `use(row)` for each row of the struct.
-template <PlanStruct Item, typename Use>
-constexpr void each_plan_field(Use&& use) {
-  std::apply([&](const auto&... row) { (use(row), ...); }, kPlanFields<Item>);
-}
-
-/// Names of the enumerators, by number: those of control.capnp, and of JSON.
-template <typename Enum>
-inline constexpr std::array<std::string_view, 0> kEnumNames = {};
 template <>
 inline constexpr std::array<std::string_view, 2> kEnumNames<GroupKind> = {"classifier", "gpu"};
 template <>
@@ -123,10 +106,5 @@ inline constexpr std::array<std::string_view, 6> kEnumNames<ActorKind> = {
 template <>
 inline constexpr std::array<std::string_view, 3> kEnumNames<ReasonCause> = {"policy", "packet",
                                                                             "loss"};
-
-template <typename Enum>
-constexpr std::string_view enum_name(Enum value) {
-  return kEnumNames<Enum>[static_cast<std::size_t>(value)];
-}
 
 }  // namespace millrace

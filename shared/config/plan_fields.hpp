@@ -6,14 +6,13 @@
 #include <tuple>
 
 #include "shared/base/limits.hpp"
-#include "shared/config/field_count.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/config/plan_field.hpp"
 
 /// The list of the plan's fields: each stands here once, with its name, its member (plan.hpp says
 /// what it means) and what is to be known of it beside its type. From this list come
 ///
-///     plan.bin               plan_write.cpp, plan_read.cpp (shared/control)
+///     plan.bin               plan_file.cpp (shared/control)
 ///     its checks             plan_check.cpp (shared/control): numbers of other items, lengths
 ///     `millrace plan --json` plan_json.cpp, in the order of the list
 ///     `millrace apply`       plan_diff.cpp: which fields need a restart
@@ -29,7 +28,7 @@ inline constexpr std::size_t kSettingCountMax = 4096;  ///< of one item
 inline constexpr std::size_t kLinkCountMax = std::size_t{2} * kActorCountMax * kActorCountMax;
 
 template <>
-inline constexpr auto kPlanFields<PlanPort> = std::tuple{
+inline constexpr auto kFields<PlanPort> = std::tuple{
     plan_field("name", &PlanPort::name).live(),
     plan_field("device", &PlanPort::device),
     plan_field("settings", &PlanPort::settings).list(kSettingCountMax, "setting").live(),
@@ -41,7 +40,7 @@ inline constexpr auto kPlanFields<PlanPort> = std::tuple{
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanFunction> = std::tuple{
+inline constexpr auto kFields<PlanFunction> = std::tuple{
     plan_field("name", &PlanFunction::name).live(),
     plan_field("type", &PlanFunction::type),
     plan_field("group", &PlanFunction::group).of(PlanTable::kGroups).show_as("on").called("on"),
@@ -67,7 +66,7 @@ inline constexpr auto kPlanFields<PlanFunction> = std::tuple{
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanAutoscale> = std::tuple{
+inline constexpr auto kFields<PlanAutoscale> = std::tuple{
     plan_field("min", &PlanAutoscale::min),
     plan_field("max", &PlanAutoscale::max),
     plan_field("up", &PlanAutoscale::up),
@@ -78,7 +77,7 @@ constexpr bool is_gpu(const PlanGroup& group) { return group.kind == GroupKind::
 constexpr bool scales_itself(const PlanGroup& group) { return group.autoscale.min != 0; }
 
 template <>
-inline constexpr auto kPlanFields<PlanGroup> = std::tuple{
+inline constexpr auto kFields<PlanGroup> = std::tuple{
     plan_field("name", &PlanGroup::name).live(),
     plan_field("kind", &PlanGroup::kind),
     plan_field("count", &PlanGroup::count).live(),
@@ -95,7 +94,7 @@ inline constexpr auto kPlanFields<PlanGroup> = std::tuple{
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanStage> = std::tuple{
+inline constexpr auto kFields<PlanStage> = std::tuple{
     plan_field("path", &PlanStage::path).of(PlanTable::kPaths).hide(),
     plan_field("group", &PlanStage::group).of(PlanTable::kGroups),
     plan_field("functions", &PlanStage::functions)
@@ -110,13 +109,13 @@ inline constexpr auto kPlanFields<PlanStage> = std::tuple{
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanTranslation::Range> = std::tuple{
+inline constexpr auto kFields<PlanTranslation::Range> = std::tuple{
     plan_field("first", &PlanTranslation::Range::first),
     plan_field("last", &PlanTranslation::Range::last),
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanFixedAddress> = std::tuple{
+inline constexpr auto kFields<PlanFixedAddress> = std::tuple{
     plan_field("outside", &PlanFixedAddress::outside),
     plan_field("inside", &PlanFixedAddress::inside),
     plan_field("count", &PlanFixedAddress::count),
@@ -125,7 +124,7 @@ inline constexpr auto kPlanFields<PlanFixedAddress> = std::tuple{
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanTranslation> = std::tuple{
+inline constexpr auto kFields<PlanTranslation> = std::tuple{
     plan_field("inside", &PlanTranslation::inside)
         .of(PlanTable::kPorts)
         .list(kPortCountMax, "inside"),
@@ -135,7 +134,7 @@ inline constexpr auto kPlanFields<PlanTranslation> = std::tuple{
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanPath> = std::tuple{
+inline constexpr auto kFields<PlanPath> = std::tuple{
     plan_field("name", &PlanPath::name).live(),
     plan_field("first_stage", &PlanPath::first_stage)
         .of(PlanTable::kStages)
@@ -155,14 +154,14 @@ inline constexpr auto kPlanFields<PlanPath> = std::tuple{
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanStreamPath> = std::tuple{
+inline constexpr auto kFields<PlanStreamPath> = std::tuple{
     plan_field("path", &PlanStreamPath::path).of(PlanTable::kPaths),
     plan_field("output", &PlanStreamPath::output).of(PlanTable::kPorts),
     plan_field("slots_max", &PlanStreamPath::slots_max),
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanStream> = std::tuple{
+inline constexpr auto kFields<PlanStream> = std::tuple{
     plan_field("port", &PlanStream::port).of(PlanTable::kPorts),
     plan_field("queue", &PlanStream::queue),
     plan_field("paths", &PlanStream::paths).list(kPathCountMax, "path"),
@@ -178,7 +177,7 @@ constexpr bool plays_in_group(const PlanActor& actor) { return is_of_group(actor
 constexpr bool has_twin(const PlanActor& actor) { return actor.kind == ActorKind::kGpu; }
 
 template <>
-inline constexpr auto kPlanFields<PlanActor> = std::tuple{
+inline constexpr auto kFields<PlanActor> = std::tuple{
     plan_field("name", &PlanActor::name).follows(),
     plan_field("kind", &PlanActor::kind).follows(),
     plan_field("at_start", &PlanActor::at_start).follows(),
@@ -196,19 +195,19 @@ inline constexpr auto kPlanFields<PlanActor> = std::tuple{
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanNode> = std::tuple{
+inline constexpr auto kFields<PlanNode> = std::tuple{
     plan_field("number", &PlanNode::number),
     plan_field("cores", &PlanNode::cores).list(kCoreCountMax, "core"),
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanEdition> = std::tuple{
+inline constexpr auto kFields<PlanEdition> = std::tuple{
     plan_field("number", &PlanEdition::number).of(PlanTable::kFunctions),
     plan_field("function", &PlanEdition::function),
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanStageEdition> = std::tuple{
+inline constexpr auto kFields<PlanStageEdition> = std::tuple{
     plan_field("number", &PlanStageEdition::number).of(PlanTable::kStages),
     plan_field("functions", &PlanStageEdition::functions)
         .of(PlanTable::kFunctions)
@@ -217,34 +216,37 @@ inline constexpr auto kPlanFields<PlanStageEdition> = std::tuple{
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanLink> = std::tuple{
+inline constexpr auto kFields<PlanLink> = std::tuple{
     plan_field("producer", &PlanLink::producer).of(PlanTable::kActors),
     plan_field("consumer", &PlanLink::consumer).of(PlanTable::kActors),
     plan_field("depth", &PlanLink::depth),
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanReason> = std::tuple{
+inline constexpr auto kFields<PlanReason> = std::tuple{
     plan_field("name", &PlanReason::name),
     plan_field("cause", &PlanReason::cause),
     plan_field("summary", &PlanReason::summary),
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanIpfix> = std::tuple{
+inline constexpr auto kFields<PlanIpfix> = std::tuple{
     plan_field("collector", &PlanIpfix::collector),
     plan_field("domain", &PlanIpfix::domain),
 };
 
 template <>
-inline constexpr auto kPlanFields<PlanEvents> = std::tuple{
+inline constexpr bool kIsInlined<PlanIpfix> = true;
+
+template <>
+inline constexpr auto kFields<PlanEvents> = std::tuple{
     plan_field("file", &PlanEvents::file),   plan_field("rotate_bytes", &PlanEvents::rotate_bytes),
     plan_field("keep", &PlanEvents::keep),   plan_field("socket", &PlanEvents::socket),
     plan_field("ipfix", &PlanEvents::ipfix), plan_field("stats", &PlanEvents::stats_s),
 };
 
 template <>
-inline constexpr auto kPlanFields<Plan> = std::tuple{
+inline constexpr auto kFields<Plan> = std::tuple{
     plan_field("name", &Plan::name),
     plan_field("batch_capacity", &Plan::batch_capacity).called("batch: capacity"),
     plan_field("heartbeat_limit_ms", &Plan::heartbeat_limit_ms).called("heartbeat_limit"),
@@ -285,11 +287,6 @@ inline constexpr auto kPlanFields<Plan> = std::tuple{
     plan_field("spare_counters", &Plan::spare_counters).hide().follows(),
 };
 
-/// True when each member of the structs has a row.
-template <typename... Items>
-constexpr bool have_all_rows() {
-  return ((field_count<Items>() == std::tuple_size_v<decltype(kPlanFields<Items>)>)&&...);
-}
 static_assert(have_all_rows<PlanPort, PlanFunction, PlanAutoscale, PlanGroup, PlanStage>());
 static_assert(have_all_rows<PlanTranslation::Range, PlanFixedAddress, PlanTranslation, PlanPath>());
 static_assert(have_all_rows<PlanStreamPath, PlanStream, PlanActor, PlanNode, PlanLink>());

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -34,6 +35,20 @@ inline std::uint32_t whole_number(std::string_view text) {
 /// Of `route`: its neighbours are those of the kernel behind the ports too.
 inline bool follows_kernel_neighbours(const PlanFunction& function) {
   return setting_of(function.settings, "neighbours") == "kernel";
+}
+
+/// Of `route`: its table has the kernel's routes.
+inline bool follows_kernel(const PlanFunction& function) {
+  const Settings::value_type wanted{"routes", "kernel"};
+  return std::ranges::find(function.settings, wanted) != function.settings.end();
+}
+
+/// Some table is such a one, and a process `routes` changes it in place, unless shared memory has
+/// no room for that.
+inline bool follows_kernel_in_place(const Plan& plan) {
+  return std::ranges::any_of(plan.functions, [](const PlanFunction& function) {
+    return !function.gone && follows_kernel(function);
+  });
 }
 
 /// Number of the GPU that worker `index` of a gpu group drives: the index-th of its `devices`, in

@@ -8,9 +8,9 @@
 
 #include "shared/base/unique_fd.hpp"
 
-/// The heartbeat of a process without an entry in the status file, which are telemetry and events:
+/// The heartbeat of an observer (observers.hpp), which has no entry in the status file:
 ///
-///     <run dir>/telemetry.beat, <run dir>/events.beat   its pid, and when
+///     <run dir>/NAME.beat   its pid, and when
 
 namespace millrace {
 
@@ -19,7 +19,7 @@ struct Beat {
   std::uint64_t time_ns = 0;  ///< monotonic_ns()
 };
 
-/// `name`: "telemetry", "events".
+/// `name`: of the observer.
 std::string beat_path(const std::string& run_dir, const std::string& name);
 
 /// Its side. One thread.

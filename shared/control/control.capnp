@@ -338,7 +338,7 @@ struct Service {
 
 struct Message {
   id @0 :UInt64;
-  union {
+  union {  # each is called as its kName: of one member that member, of none Void
     ok @1 :Void;
     error @2 :Text;
     obsoleteHello @3 :AnyPointer;  # an older build may still send the obsolete ones
@@ -355,7 +355,7 @@ struct Message {
     change @14 :Change;
     changeReply @15 :ChangeReply;
     down @16 :Void;
-    service @17 :Service;
+    function @17 :Service;
     confirm @18 :Void;
   }
 }

@@ -25,8 +25,11 @@
 /// | DownRequest   | CLI → supervisor                      | OkReply, then all processes end   |
 /// | SetService    | CLI → hub or standby                  | OkReply: it is so                 |
 ///
-/// Any request may be answered by an ErrorReply. kName is what logs and errors call a message;
-/// only one with kMayBeRemote is taken from another host (endpoint.hpp).
+/// Any request may be answered by an ErrorReply. kName is what logs and errors call a message, and
+/// the schema in camelCase; only one with kMayBeRemote is taken from another host (endpoint.hpp).
+///
+/// A new message is a struct here and its place in ControlBody, its rows in message_fields.hpp, its
+/// struct and its line of `Message` in control.capnp, and what answers it.
 
 namespace millrace {
 

@@ -63,9 +63,9 @@ class FieldCheck {
  public:
   explicit FieldCheck(const Plan& plan) : plan_(plan) {}
 
-  template <PlanStruct Struct>
+  template <HasFields Struct>
   void check(const Item& item, const Struct& of) const {
-    each_plan_field<Struct>([&](const auto& row) {
+    each_field<Struct>([&](const auto& row) {
       if (row.applies == nullptr || row.applies(of)) field(item, row, of.*row.member);
     });
   }
@@ -75,7 +75,7 @@ class FieldCheck {
   void field(const Item& item, const Row& row, const Value& value) const {
     if constexpr (std::is_integral_v<Value>) {
       number(item, row.name, row.table, value);
-    } else if constexpr (PlanStruct<Value>) {
+    } else if constexpr (HasFields<Value>) {
       check(item, value);
     }
   }
@@ -86,7 +86,7 @@ class FieldCheck {
                   std::to_string(row.count_max));
     }
     for (std::size_t i = 0; i < elements.size(); ++i) {
-      if constexpr (PlanStruct<Element>) {
+      if constexpr (HasFields<Element>) {
         check(item.kind.empty() ? Item{row.element, i} : item, elements[i]);
       } else if constexpr (std::is_integral_v<Element>) {
         number(item, row.element, row.table, elements[i]);

@@ -30,8 +30,8 @@ TEST_F(ControlGroup, NamesTheLimitOfAGroupAboveThatBites) {
   put("/sys/fs/cgroup/a/memory.current", "104857600\n");
   const Finding memory = of(look(), "memory of the cgroup");
   EXPECT_EQ(memory.health, Health::kProblem);
-  EXPECT_EQ(memory.found, "/sys/fs/cgroup/a/memory.max leaves 100 MB, 128 needed");
-  EXPECT_THAT(memory.mend, HasSubstr("by 28 MB"));
+  EXPECT_EQ(memory.found, "/sys/fs/cgroup/a/memory.max leaves 100 MB, 144 needed");
+  EXPECT_THAT(memory.mend, HasSubstr("by 44 MB"));
 }
 
 TEST_F(ControlGroup, OfVersion1IsLookedAtByController) {
@@ -44,7 +44,7 @@ TEST_F(ControlGroup, OfVersion1IsLookedAtByController) {
   EXPECT_EQ(of(look(), "memory of the cgroup").health, Health::kGood);
   const Finding tasks = of(look(), "processes of the cgroup");
   EXPECT_EQ(tasks.health, Health::kProblem);
-  EXPECT_EQ(tasks.found, "/sys/fs/cgroup/pids/pids.max leaves 15 threads, 24 needed");
+  EXPECT_EQ(tasks.found, "/sys/fs/cgroup/pids/pids.max leaves 15 threads, 27 needed");
   const Finding time = of(look(), "processor time of the cgroup");
   EXPECT_EQ(time.health, Health::kNote);
   EXPECT_THAT(time.found,
@@ -57,7 +57,7 @@ TEST_F(ControlGroup, CacheThatIsGivenBackIsNotUsed) {
   put("/sys/fs/cgroup/a/memory.max", "209715200\n");
   put("/sys/fs/cgroup/a/memory.current", "199229440\n");
   put("/sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 94371840\nactive_file 2\n");
-  EXPECT_THAT(of(look(), "memory of the cgroup").found, HasSubstr("leaves 100 MB, 128 needed"));
+  EXPECT_THAT(of(look(), "memory of the cgroup").found, HasSubstr("leaves 100 MB, 144 needed"));
   put("/sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 299229440\n");
   EXPECT_EQ(of(look(), "memory of the cgroup").health, Health::kGood);
 }
@@ -67,7 +67,7 @@ TEST_F(ControlGroup, CacheOfVersion1IsThatOfAllGroupsBelow) {
   put("/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "209715200\n");
   put("/sys/fs/cgroup/memory/c/memory.usage_in_bytes", "199229440\n");
   put("/sys/fs/cgroup/memory/c/memory.stat", "inactive_file 7\ntotal_inactive_file 94371840\n");
-  EXPECT_THAT(of(look(), "memory of the cgroup").found, HasSubstr("leaves 100 MB, 128 needed"));
+  EXPECT_THAT(of(look(), "memory of the cgroup").found, HasSubstr("leaves 100 MB, 144 needed"));
 }
 
 TEST_F(ControlGroup, AQuotaOfMinusOneIsNone) {

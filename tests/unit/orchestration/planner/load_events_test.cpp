@@ -44,7 +44,7 @@ TEST(LoadEvents, FilesAreAbsoluteAndSizesHaveUnits) {
   EXPECT_EQ(events_socket_path(plan, "/run/x"), "/etc/e.sock");
   EXPECT_THAT(plan_text(plan), HasSubstr("events: socket /etc/e.sock, file /etc/millrace/eve.json "
                                          "(renamed at 64000 bytes, 9 kept)\n"));
-  EXPECT_THAT(plan_text(plan), HasSubstr("; telemetry, events\n"));
+  EXPECT_THAT(plan_text(plan), HasSubstr("; events, telemetry\n"));
   EXPECT_THAT(plan_json(plan), HasSubstr("\"file\": \"/etc/millrace/eve.json\""));
   EXPECT_EQ(plan_of(with_events("{file: /e, rotate: 2GB}")).events->rotate_bytes, 2'000'000'000u);
   EXPECT_EQ(plan_of(with_events("{file: /e, rotate: 100MB}")).events->rotate_bytes, 100'000'000u);

@@ -123,6 +123,8 @@ TEST(LoadWorkers, RefusesWrongGroups) {
       "dispatch, kind, late, max, offload, reorder, seed, spill; did you mean 'delay_us'?");
   EXPECT_EQ(wrong(with_ports("paths: {p: {from: a}}\nworkers: {egress: {kind: classifier}}\n")),
             "4:11: found 'egress' as group; allowed: a name that no process has of its own");
+  EXPECT_EQ(wrong(with_ports("paths: {p: {from: a}}\nworkers: {routes: {kind: classifier}}\n")),
+            "4:11: found 'routes' as group; allowed: a name that no process has of its own");
 }
 
 TEST(DefaultGroups, AreThoseThatTheFunctionsNeed) {

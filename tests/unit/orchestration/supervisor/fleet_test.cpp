@@ -302,13 +302,17 @@ TEST_F(FleetTest, TelemetryTellsItsAgeByItsBeats) {
 
 TEST_F(FleetTest, ObserversAreFoundByTheirPrograms) {
   plan_.events = PlanEvents{};
+  plan_.functions.push_back({.type = "route", .settings = {{"routes", "kernel"}}});
   Fleet before(plan_, {folder_, folder_ + "/run", RestartLimits{}}, [](const Event&) {});
   Fleet after(plan_, {folder_, folder_ + "/run", RestartLimits{}}, [](const Event&) {});
-  fs::copy_file(folder_ + "/millrace-telemetry", folder_ + "/millrace-events");
+  for (const char* const other : {"events", "routes"}) {
+    fs::copy_file(folder_ + "/millrace-telemetry", folder_ + "/millrace-" + other);
+  }
   const auto named = [](Fleet& fleet, const char* name) -> Post& {
     return *std::ranges::find(fleet.posts(), name, &Post::name);
   };
-  for (const char* const name : {kTelemetryPost, kEventsPost}) {
+  for (const ObserverKind& observer : kObservers) {
+    const char* const name = observer.name;
     before.start(named(before, name));
     const pid_t pid = named(before, name).seat().child->pid();
     after.adopt({.pid = pid,

@@ -11,6 +11,7 @@
 
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
+#include "shared/base/clock.hpp"
 #include "shared/control/actor_control.hpp"
 
 namespace millrace {
@@ -23,7 +24,10 @@ class NotedEventsTest : public testing::Test {
  protected:
   NotedEventsTest() {
     make_run_dir(run_dir_);
-    events_.emplace(run_dir_, [this](const Event& event) { told_.push_back(event.text); });
+    events_.emplace(run_dir_, [this](const Event& event) {
+      told_.push_back(event.text);
+      told_time_ns_ = event.time_ns;
+    });
   }
   void add(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -33,6 +37,7 @@ class NotedEventsTest : public testing::Test {
 
   std::string run_dir_ = "/tmp/millrace-events-" + std::to_string(::getpid());
   std::vector<std::string> told_;
+  std::uint64_t told_time_ns_ = 0;
   std::optional<NotedEvents> events_;
 };
 
@@ -54,6 +59,17 @@ TEST_F(NotedEventsTest, OldOnesAreInTheLogAlone) {
   const std::string text((std::istreambuf_iterator<char>(log)), {});
   EXPECT_NE(text.find("said: 0\n"), std::string::npos);
   EXPECT_NE(text.find("said: 999\n"), std::string::npos);
+}
+
+TEST_F(NotedEventsTest, AnEventWithoutATimeIsOfThisMoment) {
+  const std::uint64_t before = system_clock_ns();
+  add(1);
+  EXPECT_GE(told_time_ns_, before);
+  EXPECT_LE(told_time_ns_, system_clock_ns());
+  EXPECT_EQ(events_->latest(1).at(0).time_ns, told_time_ns_);
+  events_->add({.kind = "said", .text = "then", .time_ns = 5});
+  EXPECT_EQ(told_time_ns_, 5u);
+  EXPECT_EQ(events_->latest(1).at(0).time_ns, 5u);
 }
 
 TEST_F(NotedEventsTest, TroubleIsThatOfThePortItNames) {

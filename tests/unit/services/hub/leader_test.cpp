@@ -150,6 +150,15 @@ TEST_F(LeaderTest, AnActorThatDoesNotExistIsNotDrained) {
   }
 }
 
+TEST_F(LeaderTest, WhatIsNotForALeaderIsRefusedByName) {
+  try {
+    client().request_for<OkReply>(DownRequest{}, 10'000ms);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("`down` is not for the leader"));
+  }
+}
+
 TEST_F(LeaderTest, RecoversAnActorWhoseProcessHasEndedAndTellsOfIt) {
   ControlServer supervisor(run_dir_, kSupervisorEndpoint);
   alive_with_a_child("front.1");

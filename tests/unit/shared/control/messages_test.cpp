@@ -9,6 +9,8 @@
 #include <set>
 
 #include "shared/base/error.hpp"
+#include "shared/base/limits.hpp"
+#include "shared/config/observers.hpp"
 
 namespace millrace {
 namespace {
@@ -113,6 +115,14 @@ TEST(Messages, CarryAStatus) {
   ASSERT_EQ(status.offload.size(), 1U);
   EXPECT_EQ(status.offload[0].name, "gpu");
   EXPECT_EQ(status.offload[0].count, 73U);
+}
+
+TEST(Messages, CarryAStatusOfAsManyProcessesAsAPlanMayHave) {
+  StatusReply status;
+  status.actors.resize(kActorCountMax + kObserverCount);
+  EXPECT_EQ(round_trip(status).actors.size(), status.actors.size());
+  status.actors.emplace_back();
+  EXPECT_THROW(round_trip(status), Error);
 }
 
 TEST(Messages, CarryAnAudit) {

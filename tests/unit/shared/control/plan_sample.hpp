@@ -157,8 +157,8 @@ class FilledFields {
  private:
   template <typename Value>
   void look_into(const std::string& prefix, const Value* value) {
-    if constexpr (PlanStruct<Value>) {
-      each_plan_field<Value>([&](const auto& row) {
+    if constexpr (HasFields<Value>) {
+      each_field<Value>([&](const auto& row) {
         const std::string name = prefix + std::string(row.name);
         const auto* const member = value == nullptr ? nullptr : &(value->*row.member);
         filled_[name] |= member != nullptr && !same_plan_value(*member, Value{}.*row.member);

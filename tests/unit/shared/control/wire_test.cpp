@@ -2,35 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/control/wire.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "shared/control/control.capnp.h"
 
 namespace millrace::wire {
 namespace {
-
-enum class Colour { kRed, kGreen };
-
-TEST(Wire, RefusesAnEnumeratorThatTheReaderDoesNotKnow) {
-  EXPECT_EQ(enumeration(1, Colour::kGreen, "colour"), Colour::kGreen);
-  try {
-    enumeration(2, Colour::kGreen, "colour");
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "colour 2 is unknown");
-  }
-}
-
-TEST(Wire, RefusesAListAboveItsLimit) {
-  capnp::MallocMessageBuilder message;
-  const auto list = message.initRoot<wire::Stage>().initFunctions(3).asReader();
-  const auto same = [](std::uint32_t value) { return value; };
-  std::vector<std::uint32_t> out;
-  EXPECT_THROW(read_list(out, list, 2, "functions", same), Error);
-  read_list(out, list, 3, "functions", same);
-  EXPECT_EQ(out.size(), 3U);
-}
 
 /// One text of 100 kB that 60 pointers share: 100 kB of bytes that would read as 6 MB.
 TEST(Wire, ReadsOverlappingListsOnlyOnce) {
