@@ -57,7 +57,8 @@ Constants constants_of(std::span<const std::uint64_t> program) {
   constexpr std::uint32_t kLoad = 0, kJump = 5, kReturn = 6, kEqual = 0x10;
   Constants constants;
   std::uint32_t width = 0;
-  std::optional<std::uint32_t> last_word;
+  std::uint32_t last_word = 0;  // no optional: GCC 12 takes its value for uninitialized
+  bool has_last_word = false;
   for (const std::uint64_t instruction : program) {
     const auto code = static_cast<std::uint32_t>(instruction >> 48);
     const auto k = static_cast<std::uint32_t>(instruction);
@@ -66,10 +67,11 @@ Constants constants_of(std::span<const std::uint64_t> program) {
     if (width == 4 && (code & 7) == kJump) {
       constants.words.push_back(k);
       last_word = k;
-    } else if (last_word && (code & 7) == kJump) {
+      has_last_word = true;
+    } else if (has_last_word && (code & 7) == kJump) {
       // Its last four bytes come first. What goes to a group has no answer.
-      if ((k >> 8 & 1) == 0) add_unique(constants.macs, mac_of(k, *last_word));
-      last_word.reset();
+      if ((k >> 8 & 1) == 0) add_unique(constants.macs, mac_of(k, last_word));
+      has_last_word = false;
     }
     add_half(constants, k);
     if ((code & 7) == kJump && (code & 0xf0) != kEqual) {
