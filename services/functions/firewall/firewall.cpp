@@ -16,6 +16,7 @@
 #include "services/functions/acl/acl_reject.hpp"
 #include "services/functions/firewall/firewall_limits.hpp"
 #include "services/functions/firewall/firewall_settings.hpp"
+#include "services/functions/firewall/link_traffic.hpp"
 #include "services/functions/firewall/synproxy.hpp"
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/function_rows.hpp"
@@ -73,13 +74,18 @@ class Firewall final : public Function {
     const std::size_t extra = image_.rules().size();
     AclKey key;
     std::uint32_t word = kAclNoRule;
-    if (!acl_key_of(frame, parse_headers(frame), key, word)) {
+    const PacketHeaders headers = parse_headers(frame);
+    if (!acl_key_of(frame, headers, key, word)) {
       if (word == kAclHidden) {
         call.counters.hit(extra + kAclHitsHidden);
         return false;
       }
       call.counters.hit(extra + (word == kAclNotIp ? kAclHitsNotIp : kAclHitsDefault));
       return word == kAclNotIp ? settings_.non_ip_passes : settings_.default_passes;
+    }
+    if (settings_.of_kernel && is_of_the_link(frame, headers)) {
+      call.counters.hit(extra + kAclHitsDefault);
+      return true;
     }
     const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
     const bool is_proxied = flow.flow != kNoFlow && call.flows->own(flow.flow).renumbered != 0;
@@ -165,7 +171,7 @@ class Firewall final : public Function {
     const bool drops = action == AclAction::kDrop || action == AclAction::kReject;
     call.counters.hit(number);
     if (action == AclAction::kAlert) call.counters.alert();
-    if (action == AclAction::kReject) rejecter_.tell_sender(call, packet);
+    if (action == AclAction::kReject) rejecter_.tell_sender(call, packet, rule.reject);
     if (rule.log != 0) {
       call.events.alert(packet, number, image_.name(number),
                         drops ? EventAction::kBlocked : EventAction::kAllowed);
