@@ -37,7 +37,7 @@ void check_rule(const millrace::AclNamedRule& named) {
                  rule.destination_port_low <= rule.destination_port_high);
   MILLRACE_CHECK(rule.vlan_low <= rule.vlan_high && rule.icmp_low <= rule.icmp_high);
   MILLRACE_CHECK((rule.marks & ~rule.marks_mask) == 0 && (rule.flags & ~rule.flags_mask) == 0);
-  MILLRACE_CHECK((rule.limit_interval_us == 0) == (rule.limit_burst == 0));
+  MILLRACE_CHECK((rule.limit_interval == 0) == (rule.limit_burst == 0));
   const bool counts = (rule.limits & millrace::kRuleConnections) != 0;
   MILLRACE_CHECK(rule.limits < 32 && (counts || rule.limits < millrace::kRuleConnections));
   MILLRACE_CHECK(!counts || rule.connection_group != 0);

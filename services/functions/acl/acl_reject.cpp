@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "services/functions/acl/acl_rule.hpp"
 #include "services/functions/nat64/as_sent.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/mac.hpp"
@@ -81,33 +82,41 @@ std::span<std::byte> quote(const Rejected& at, std::size_t front, std::size_t qu
   return std::span(out.frame).first(front);
 }
 
-void answer_ipv4(const Rejected& at, Answer& out) noexcept {
+/// A RST is the answer.
+bool wants_reset(const Rejected& at, std::uint8_t how) noexcept {
+  return at.headers.protocol == kTcp && (how & kAclRejectIcmp) == 0;
+}
+
+void answer_ipv4(const Rejected& at, std::uint8_t how, Answer& out) noexcept {
   using ipv4_wire::kSourceAt, ipv4_wire::kDestinationAt;
   const std::uint32_t sender = wire_bytes::u32(at.ip, kSourceAt);
   const std::uint32_t receiver = wire_bytes::u32(at.ip, kDestinationAt);
-  if (at.headers.protocol == kTcp) {
-    return answer_tcp(at, sender, receiver, kTcpResetFrameBytes, out);
-  }
+  if (wants_reset(at, how)) return answer_tcp(at, sender, receiver, kTcpResetFrameBytes, out);
+  if (how == kAclRejectReset) return;
+  IcmpError error = kIcmpPortUnreachable;
+  if ((how & kAclRejectIcmp) != 0) error.code = how >> 3 & 15;
   const std::size_t quoted = icmp_quote_bytes(at.ip.size());
   write_icmp_error(quote(at, kIcmpErrorFrontBytes, quoted, out), at.ip.first(quoted), at.from,
-                   at.to, receiver, sender, kIcmpPortUnreachable);
+                   at.to, receiver, sender, error);
 }
 
-void answer_ipv6(const Rejected& at, Answer& out) noexcept {
+void answer_ipv6(const Rejected& at, std::uint8_t how, Answer& out) noexcept {
   using ipv6_wire::kSourceAt, ipv6_wire::kDestinationAt;
   const auto sender = wire_bytes::array_at<Ipv6Bytes>(at.ip, kSourceAt);
   const auto receiver = wire_bytes::array_at<Ipv6Bytes>(at.ip, kDestinationAt);
-  if (at.headers.protocol == kTcp) {
-    return answer_tcp(at, sender, receiver, kTcpResetIpv6FrameBytes, out);
-  }
+  if (wants_reset(at, how)) return answer_tcp(at, sender, receiver, kTcpResetIpv6FrameBytes, out);
+  if (how == kAclRejectReset) return;
+  Icmpv6Error error = Icmpv6Error::port_unreachable();
+  if ((how & kAclRejectIcmp) != 0) error.code = how & 7;
   const std::size_t quoted = icmpv6_quote_bytes(at.ip.size());
   write_icmpv6_error(quote(at, kIcmpv6ErrorFrontBytes, quoted, out), at.ip.first(quoted), at.from,
-                     at.to, receiver, sender, Icmpv6Error::port_unreachable());
+                     at.to, receiver, sender, error);
 }
 
 }  // namespace
 
-void AclRejecter::tell_sender(const FinishContext& call, std::uint16_t packet) noexcept {
+void AclRejecter::tell_sender(const FinishContext& call, std::uint16_t packet,
+                              std::uint8_t how) noexcept {
   const Batch& batch = call.batch;
   if (call.facts.port_in == kOutputDefault || batch.output[packet] != kOutputDefault) return;
   const AsSent as_sent(call, packet);
@@ -115,8 +124,8 @@ void AclRejecter::tell_sender(const FinishContext& call, std::uint16_t packet) n
   const std::optional<Rejected> rejected = read(batch.bytes(packet));
   if (!rejected) return;
   Answer answer;
-  rejected->headers.ip_version == 4 ? answer_ipv4(*rejected, answer)
-                                    : answer_ipv6(*rejected, answer);
+  rejected->headers.ip_version == 4 ? answer_ipv4(*rejected, how, answer)
+                                    : answer_ipv6(*rejected, how, answer);
   const std::size_t tags = rejected->headers.vlan_tags * kTagBytes;
   if (answer.bytes == 0 || !batch.side.has_room(answer.bytes + tags) ||
       !limit_.take(call.facts.now_ns)) {

@@ -24,14 +24,14 @@ class AclRejecter {
   explicit AclRejecter(std::uint32_t per_second) : limit_(per_second, kBurst) {}
 
   /// Asks the egress for a RST to the sender of a TCP segment, or for ICMP "port unreachable" to
-  /// that of another packet, in the name of its destination: about the packet as it has been sent,
-  /// whatever functions in front have translated. The packet stays as it is; the caller drops it.
-  /// Nothing is sent:
+  /// that of another packet, or for what `how` says (AclRule::reject), in the name of its
+  /// destination: about the packet as it has been sent, whatever functions in front have translated.
+  /// The packet stays as it is; the caller drops it. Nothing is sent:
   /// - to what no RFC lets one answer: RSTs, ICMP errors, later fragments, groups, wrong checksums
   /// - when the port that it came from is not known, or an earlier function has chosen its output:
   ///   its MAC addresses are those of the next link then
   /// - above the rate, or without room in the side list
-  void tell_sender(const FinishContext& call, std::uint16_t packet) noexcept;
+  void tell_sender(const FinishContext& call, std::uint16_t packet, std::uint8_t how = 0) noexcept;
 
  private:
   static constexpr std::uint32_t kBurst = 50;

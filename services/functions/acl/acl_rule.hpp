@@ -39,31 +39,41 @@ struct AclRule {
   std::uint32_t class_mask;
   std::uint32_t name_offset;  ///< in the image's names
   std::uint16_t name_bytes;
-  std::uint8_t log;  ///< 1: packets of which it is the first are told of
-  std::uint8_t padding = 0;
+  std::uint8_t log;         ///< 1: packets of which it is the first are told of
+  std::uint8_t reject = 0;  ///< of kReject: what the sender is told, kAclRejectReset, ...
   /// 0 and 65535: any, or no tag; kAclNoTag in both: no tag.
   std::uint16_t vlan_low = 0, vlan_high = UINT16_MAX;
   std::uint16_t icmp_low = 0, icmp_high = UINT16_MAX;  ///< type, code; likewise any, or no ICMP
   std::uint32_t marks, marks_mask;                     ///< of AclKey::marks; 0 in the mask: any
   // Of `firewall` alone.
-  std::uint32_t limit_interval_us;  ///< 0: no limit; else it matches once in so long, and
-  std::uint32_t limit_burst;        ///< so often at once after a pause; 1 or more
-  std::uint32_t limit_group;        ///< rules of one group take from one limit; 0: it has its own
-  std::uint32_t connections;        ///< with kRuleConnections: it matches up to so many at a time
-  std::uint32_t connection_group;   ///< rules of one group count together, also after a reload
-  std::uint8_t limits;              ///< kRuleRateOver, ...
-  std::uint8_t proxy;               ///< of kSynproxy: kRuleProxySack, ...
-  std::uint16_t proxy_mss;          ///< likewise: what the sender is told
+  /// 0: no limit; else it matches once in so many microseconds, with kRuleNanoseconds nanoseconds,
+  std::uint32_t limit_interval;
+  std::uint32_t limit_burst;       ///< and so often at once after a pause; 1 or more
+  std::uint32_t limit_group;       ///< rules of one group take from one limit; 0: it has its own
+  std::uint32_t connections;       ///< with kRuleConnections: it matches up to so many at a time
+  std::uint32_t connection_group;  ///< rules of one group count together, also after a reload
+  std::uint8_t limits;             ///< kRuleRateOver, ...
+  std::uint8_t proxy;              ///< of kSynproxy: kRuleProxySack, ...
+  std::uint16_t proxy_mss;         ///< likewise: what the sender is told
   /// With kRuleRatePerSource, kRuleConnectionsPerSource: addresses with the same first bits are one
   /// source; so many bits of IPv4, of IPv6; 0: all.
   std::uint8_t rate_bits[2], connection_bits[2];
 };
+/// Values of AclRule::reject. 0: a RST for TCP, ICMP "port unreachable" for others.
+inline constexpr std::uint8_t kAclRejectReset = 1;  ///< a RST for TCP, nothing for others
+inline constexpr std::uint8_t kAclRejectIcmp = 0x80;
+/// ICMP "destination unreachable" for TCP too: `code` of IPv4 (0 to 15), `code6` of IPv6 (0 to 7).
+constexpr std::uint8_t acl_reject_icmp(unsigned code, unsigned code6) {
+  return static_cast<std::uint8_t>(kAclRejectIcmp | code << 3 | code6);
+}
+
 /// Bits of AclRule::proxy; below them the shift of the window.
 inline constexpr std::uint8_t kRuleProxyShiftBits = 15, kRuleProxyScale = 16, kRuleProxySack = 32,
                               kRuleProxyTimestamp = 64;
 /// Bits of AclRule::limits. Over: the rule matches what is above the limit instead of below it.
 inline constexpr std::uint8_t kRuleRateOver = 1, kRuleRatePerSource = 2, kRuleConnections = 4,
-                              kRuleConnectionsOver = 8, kRuleConnectionsPerSource = 16;
+                              kRuleConnectionsOver = 8, kRuleConnectionsPerSource = 16,
+                              kRuleNanoseconds = 32;
 static_assert(sizeof(AclRule) == 104 && alignof(AclRule) == 4);
 static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_port_low) == 32 &&
               offsetof(AclRule, destination_port_low) == 36 &&
@@ -73,7 +83,7 @@ static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_p
               offsetof(AclRule, name_offset) == 52 && offsetof(AclRule, name_bytes) == 56 &&
               offsetof(AclRule, log) == 58 && offsetof(AclRule, vlan_low) == 60 &&
               offsetof(AclRule, icmp_low) == 64 && offsetof(AclRule, marks) == 68 &&
-              offsetof(AclRule, limit_interval_us) == 76 && offsetof(AclRule, connections) == 88 &&
+              offsetof(AclRule, limit_interval) == 76 && offsetof(AclRule, connections) == 88 &&
               offsetof(AclRule, limits) == 96 && offsetof(AclRule, proxy_mss) == 98 &&
               offsetof(AclRule, rate_bits) == 100);
 

@@ -16,6 +16,7 @@
 #include "services/functions/acl/acl_reject.hpp"
 #include "services/functions/firewall/firewall_limits.hpp"
 #include "services/functions/firewall/firewall_settings.hpp"
+#include "services/functions/firewall/link_traffic.hpp"
 #include "services/functions/firewall/synproxy.hpp"
 #include "services/functions/firewall/usual_key.hpp"
 #include "services/functions/flow/flow_batch.hpp"
@@ -71,13 +72,21 @@ class Firewall final : public Function {
  private:
   bool passes(const FinishContext& call, std::uint16_t packet) noexcept {
     AclKey key;
+    bool of_the_link = false;
     if (call.flows != nullptr && call.flows->is_usual(packet)) [[likely]] {
-      set_usual_key(call.batch.data(packet), key);
+      const std::byte* const frame = call.batch.data(packet);
+      set_usual_key(frame, key);
+      of_the_link = ipv4_is_of_the_link(usual_packet::u32(frame + usual_packet::kDestinationAt));
     } else {
       const std::span<const std::byte> frame = call.batch.bytes(packet);
+      const PacketHeaders headers = parse_headers(frame);
       std::uint32_t word = kAclNoRule;
-      if (!acl_key_of(frame, parse_headers(frame), key, word))
-        return passes_without_key(call, word);
+      if (!acl_key_of(frame, headers, key, word)) return passes_without_key(call, word);
+      of_the_link = settings_.of_kernel && is_of_the_link(frame, headers);
+    }
+    if (of_the_link && settings_.of_kernel) [[unlikely]] {
+      call.counters.hit(image_.rules().size() + kAclHitsDefault);
+      return true;
     }
     const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
     const bool is_proxied = flow.flow != kNoFlow && call.flows->own(flow.flow).renumbered != 0;
@@ -185,7 +194,7 @@ class Firewall final : public Function {
     const bool drops = action == AclAction::kDrop || action == AclAction::kReject;
     call.counters.hit(number);
     if (action == AclAction::kAlert) call.counters.alert();
-    if (action == AclAction::kReject) rejecter_.tell_sender(call, packet);
+    if (action == AclAction::kReject) rejecter_.tell_sender(call, packet, rule.reject);
     if (rule.log != 0) {
       call.events.alert(packet, number, image_.name(number),
                         drops ? EventAction::kBlocked : EventAction::kAllowed);

@@ -55,7 +55,10 @@ class Flattening {
       }
       if (line.verdict == Verdict::kReturn) {
         const bool always = line.matches.size() == 1 && firewall_is_any(line.matches[0]);
-        if (always && depth > 0) return;
+        if (always && depth > 0) {
+          if (line.log) add_rule(line, outer, AclAction::kAlert);
+          return;
+        }
         throw Error(line.where + ": return under a condition cannot be said in one list");
       }
       for (const AclRule& match : line.matches) add_match(line, match, outer, depth);
@@ -84,12 +87,18 @@ class Flattening {
     if (!both) return;
     if (line.verdict == Verdict::kJump) {
       if (firewall_has_limits(match)) throw Error(line.where + ": a jump with a limit");
+      if (line.log) add_rule(line, *both, AclAction::kAlert);
       return add_chain(line.target, *both, depth + 1);
     }
     if (line.verdict == Verdict::kGoesOn && !line.log) return;  // it only counts
-    AclNamedRule rule{.rule = *both, .name = name_of(line)};
-    rule.rule.action = static_cast<std::uint8_t>(action_of(line.verdict));
+    add_rule(line, *both, action_of(line.verdict));
+  }
+
+  void add_rule(const FirewallLine& line, const AclRule& match, AclAction action) {
+    AclNamedRule rule{.rule = match, .name = name_of(line)};
+    rule.rule.action = static_cast<std::uint8_t>(action);
     rule.rule.log = line.log ? 1 : 0;
+    if (action == AclAction::kReject) rule.rule.reject = line.told.reject;
     add(std::move(rule));
   }
 

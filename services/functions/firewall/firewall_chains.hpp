@@ -21,7 +21,7 @@ struct FirewallLine {
   std::vector<AclRule> matches;  ///< any of them; their action and name are not set
   Verdict verdict = Verdict::kGoesOn;
   std::string target;  ///< of a jump
-  AclRule told{};      ///< of kSynproxy: AclRule::proxy and proxy_mss
+  AclRule told{};      ///< of kSynproxy: AclRule::proxy and proxy_mss; of kReject: AclRule::reject
   bool log = false;
   std::string refusal;  ///< what of it is not understood; empty: nothing
 };

@@ -3,15 +3,19 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "services/functions/acl/acl_conditions.hpp"
 #include "services/functions/acl/acl_match.hpp"
 #include "services/functions/acl/acl_words.hpp"
 #include "services/functions/firewall/firewall_chains.hpp"
+#include "services/functions/firewall/firewall_elsewhere.hpp"
 #include "services/functions/firewall/firewall_iptables_limits.hpp"
 #include "services/functions/firewall/firewall_negation.hpp"
 #include "services/functions/firewall/firewall_notrack.hpp"
+#include "services/functions/firewall/firewall_reject.hpp"
 #include "shared/base/ascii.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/quoted.hpp"
@@ -85,9 +89,8 @@ std::string letters_of(const std::string& names) {
 
 /// Options that say nothing of packets.
 bool is_no_matter(const std::string& option) {
-  constexpr std::array<std::string_view, 9> kNone = {"-j",
+  constexpr std::array<std::string_view, 8> kNone = {"-j",
                                                      "-m",
-                                                     "--reject-with",
                                                      "--log-prefix",
                                                      "--log-level",
                                                      "--nflog-prefix",
@@ -136,6 +139,7 @@ class IptablesLine {
         line_.verdict = Verdict::kDrop;
       } else if (target == "REJECT") {
         line_.verdict = Verdict::kReject;
+        line_.told.reject = reject_by_default();
       } else if (target == "SYNPROXY") {
         line_.verdict = Verdict::kSynproxy;
       } else if (target == "RETURN") {
@@ -181,6 +185,8 @@ class IptablesLine {
       });
     } else if (option == "--comment") {
       line_.name = value;
+    } else if (option == "--reject-with") {
+      line_.told.reject = reject_of_iptables(family_ == kAclIpv4 ? 4 : 6, value);
     } else if (option == "--mss" && is_synproxy()) {
       firewall_set_proxy_mss(value, line_.told);
     } else if (option == "--wscale" && is_synproxy()) {
@@ -260,14 +266,16 @@ class IptablesLine {
   bool negated_ = false;  ///< of the option that is read
 };
 
-/// The tables filter and raw of a file.
-struct FilterTable {
-  FirewallChains chains;
-  FirewallNotrack notrack;  ///< of PREROUTING of raw
-  bool inside_raw = false;
-  bool inside = false;    ///< the lines are its
-  bool complete = false;  ///< its end has been there
-  bool passes = false;    ///< policy of FORWARD
+/// The tables of a file that may drop packets: filter, and raw and mangle, of which nothing is
+/// taken but `notrack`.
+struct SavedTables {
+  FirewallChains filter;
+  std::map<std::string, FirewallChains> others;
+  std::set<std::string> closed;  ///< chains of these whose policy drops, as "raw PREROUTING"
+  FirewallNotrack notrack;       ///< of PREROUTING of raw
+  std::string table;             ///< that the lines are of; empty: another
+  bool complete = false;         ///< the end of filter has been there
+  bool passes = false;           ///< policy of FORWARD
 };
 
 /// One line of PREROUTING of raw.
@@ -282,32 +290,63 @@ void read_raw(Words words, const std::string& where, std::uint8_t family,
   notrack.add(IptablesLine(std::move(line), family, ports).read(words), is_notrack);
 }
 
+/// A line of a chain.
+void add_line(const Words& words, const std::string& where, std::uint8_t family,
+              std::span<const FirewallPort> ports, SavedTables& saved) {
+  if (saved.table == "raw" && words[1] == "PREROUTING") {
+    read_raw(words, where, family, ports, saved.notrack);
+  }
+  FirewallChains& chains = saved.table == "filter" ? saved.filter : saved.others[saved.table];
+  FirewallLine line{.where = where, .name = {}, .matches = {firewall_any()}};
+  chains[words[1]].lines.push_back(IptablesLine(std::move(line), family, ports).read(words));
+}
+
+void add_policy(const Words& words, SavedTables& saved) {
+  const std::string chain = words[0].substr(1);
+  const bool accepts = words.size() > 1 && words[1] == "ACCEPT";
+  if (saved.table == "filter") {
+    saved.filter[chain];
+    if (chain == "FORWARD") saved.passes = accepts;
+    return;
+  }
+  saved.others[saved.table][chain];
+  if (words.size() > 1 && words[1] == "DROP") saved.closed.insert(saved.table + " " + chain);
+}
+
 void read_line(const Words& words, const std::string& where, std::uint8_t family,
-               std::span<const FirewallPort> ports, FilterTable& table) {
+               std::span<const FirewallPort> ports, SavedTables& saved) {
   if (words.empty() || words[0].starts_with('#')) return;
   const std::string& first = words[0];
   if (first.starts_with('*')) {
-    table.inside = first == "*filter";
-    table.inside_raw = first == "*raw";
-    if (table.inside && table.complete) throw Error(where + ": a second table filter");
+    const std::string table = first.substr(1);
+    const bool known = table == "filter" || table == "raw" || table == "mangle";
+    saved.table = known ? table : "";
+    if (table == "filter" && saved.complete) throw Error(where + ": a second table filter");
     return;
   }
-  if (table.inside_raw && first == "-A" && words.size() > 1 && words[1] == "PREROUTING") {
-    return read_raw(words, where, family, ports, table.notrack);
-  }
-  if (!table.inside) return;
+  if (saved.table.empty()) return;
   if (first == "COMMIT") {
-    table.complete = true;
-    table.inside = false;
+    saved.complete = saved.complete || saved.table == "filter";
+    saved.table.clear();
   } else if (first.starts_with(':')) {
-    table.chains[first.substr(1)];
-    if (first == ":FORWARD") table.passes = words.size() > 1 && words[1] == "ACCEPT";
+    add_policy(words, saved);
   } else if (first == "-A" && words.size() > 1) {
-    FirewallLine line{.where = where, .name = {}, .matches = {firewall_any()}};
-    table.chains[words[1]].lines.push_back(
-        IptablesLine(std::move(line), family, ports).read(words));
+    add_line(words, where, family, ports, saved);
   } else {
     throw Error(where + ": no line of iptables-save");
+  }
+}
+
+/// The chains that a forwarded packet passes beside FORWARD of filter.
+void refuse_drops_of(const SavedTables& saved, const std::string& file) {
+  for (const auto& [table, chains] : saved.others) {
+    for (const char* const chain : {"PREROUTING", "FORWARD", "POSTROUTING"}) {
+      refuse_drops_elsewhere(chains,
+                             {.name = chain,
+                              .hook = "chain " + std::string(chain) + " of table " + table,
+                              .passes = !saved.closed.contains(table + " " + chain)},
+                             file);
+    }
   }
 }
 
@@ -315,18 +354,19 @@ void read_line(const Words& words, const std::string& where, std::uint8_t family
 
 FirewallRules read_iptables(const std::string& text, const std::string& file, std::uint8_t family,
                             std::span<const FirewallPort> ports) {
-  FilterTable table;
+  SavedTables saved;
   std::size_t number = 0;
   for (std::string_view left = text; !left.empty();) {
     const std::size_t end = std::min(left.find('\n'), left.size());
     const std::string where = file + ":" + std::to_string(++number);
-    read_line(words_of(left.substr(0, end)), where, family, ports, table);
+    read_line(words_of(left.substr(0, end)), where, family, ports, saved);
     left.remove_prefix(std::min(end + 1, left.size()));
   }
-  if (!table.complete) throw Error(file + ": no whole table filter, as iptables-save writes it");
-  FirewallRules out;
-  table.notrack.apply_to(table.chains);
-  flatten_chain(table.chains, "FORWARD", family, table.passes, out);
+  if (!saved.complete) throw Error(file + ": no whole table filter, as iptables-save writes it");
+  refuse_drops_of(saved, file);
+  FirewallRules out{.rules = {}, .refusals = saved.notrack.left_out()};
+  saved.notrack.apply_to(saved.filter);
+  flatten_chain(saved.filter, "FORWARD", family, saved.passes, out);
   return out;
 }
 

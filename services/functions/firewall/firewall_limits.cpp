@@ -114,7 +114,7 @@ bool FirewallLimits::match(const FinishContext& call, const PacketFlow& flow, co
                            std::uint32_t number) noexcept {
   const AclRule& rule = rules_[number];
   if (counts_connections(rule) && !match_connections(call, flow, number, drops(rule))) return false;
-  return rule.limit_interval_us == 0 || match_rate(call, key, number, drops(rule));
+  return rule.limit_interval == 0 || match_rate(call, key, number, drops(rule));
 }
 
 bool FirewallLimits::match_connections(const FinishContext& call, const PacketFlow& flow,

@@ -156,24 +156,30 @@ void firewall_set_inputs(std::string_view words, std::span<const FirewallPort> p
   acl_allow_marks(kAclInputBits, allowed, rule);
 }
 
-void firewall_set_limit(std::uint32_t count, std::string_view unit, std::uint32_t burst,
+void firewall_set_limit(std::uint64_t count, std::string_view unit, std::uint32_t burst,
                         std::uint8_t bits, AclRule& rule) {
   constexpr std::uint32_t kBurstMax = 1'000'000;
-  std::uint64_t unit_us = 0;
+  constexpr std::uint64_t kIntervalMinNs = 1000;
+  std::uint64_t unit_ns = 0;
   for (const auto& [name, seconds] : {std::pair<std::string_view, std::uint64_t>{"second", 1},
                                       {"minute", 60},
                                       {"hour", 3600},
                                       {"day", 86400}}) {
-    if (unit == name) unit_us = seconds * 1'000'000;
+    if (unit == name) unit_ns = seconds * 1'000'000'000;
   }
-  if (unit_us == 0 || count == 0 || unit_us / count == 0) {
-    throw AclRefusal{"a limit is 1 to 1000000 a second, minute, hour or day"};
+  if (unit_ns == 0 || count == 0 || unit_ns / count < kIntervalMinNs) {
+    throw AclRefusal{"a limit is 1 to 1000000 a second, or as many a minute, hour or day"};
   }
   if (burst == 0 || burst > kBurstMax) {
     throw AclRefusal{"a burst is 1 to " + std::to_string(kBurstMax)};
   }
-  if (unit_us / count > UINT32_MAX) throw AclRefusal{"a limit below one in 71 minutes"};
-  rule.limit_interval_us = static_cast<std::uint32_t>(unit_us / count);
+  // Rounded up: no more matches than the rule says.
+  const std::uint64_t interval_ns = (unit_ns + count - 1) / count;
+  const std::uint64_t interval_us = (interval_ns + 999) / 1000;
+  if (interval_us > UINT32_MAX) throw AclRefusal{"a limit below one in 71 minutes"};
+  const bool fine = interval_ns <= UINT32_MAX;
+  rule.limit_interval = static_cast<std::uint32_t>(fine ? interval_ns : interval_us);
+  if (fine) rule.limits |= kRuleNanoseconds;
   rule.limit_burst = burst;
   rule.limits |= bits;
 }
@@ -223,11 +229,12 @@ std::uint32_t firewall_group_of(std::span<const AclRule> matches, std::string_vi
   for (AclRule rule : matches) {
     rule.action = rule.log = 0;
     rule.class_mask = rule.name_offset = rule.name_bytes = 0;
-    rule.limit_interval_us = rule.limit_burst = rule.limit_group = 0;
+    rule.limit_interval = rule.limit_burst = rule.limit_group = 0;
     rule.connections = rule.connection_group = 0;
     rule.limits &= kRuleConnectionsPerSource;
     rule.proxy = rule.rate_bits[0] = rule.rate_bits[1] = 0;
     rule.proxy_mss = 0;
+    rule.reject = 0;
     static_assert(std::has_unique_object_representations_v<AclRule>);
     name.append(reinterpret_cast<const char*>(&rule), sizeof rule);
   }

@@ -5,14 +5,17 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "services/functions/acl/acl_words.hpp"
 #include "services/functions/firewall/firewall_chains.hpp"
+#include "services/functions/firewall/firewall_elsewhere.hpp"
 #include "services/functions/firewall/firewall_nft_limits.hpp"
 #include "services/functions/firewall/firewall_nft_match.hpp"
 #include "services/functions/firewall/firewall_notrack.hpp"
+#include "services/functions/firewall/firewall_reject.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -48,6 +51,11 @@ void read_synproxy(const Json& said, AclRule& told) {
   }
 }
 
+std::uint8_t read_reject(const Json& said) {
+  if (!said.is_object() || said.empty()) return reject_by_default();
+  return reject_of_nft(said.value("type", "icmpx"), said.value("expr", "port-unreachable"));
+}
+
 /// False: it is no verdict. `table`: in front of the names of its chains.
 bool set_verdict(const Json& expression, const std::string& table, FirewallLine& line) {
   if (expression.contains("accept")) {
@@ -56,6 +64,7 @@ bool set_verdict(const Json& expression, const std::string& table, FirewallLine&
     line.verdict = Verdict::kDrop;
   } else if (expression.contains("reject")) {
     line.verdict = Verdict::kReject;
+    line.told.reject = read_reject(expression["reject"]);
   } else if (expression.contains("synproxy")) {
     line.verdict = Verdict::kSynproxy;
     read_synproxy(expression["synproxy"], line.told);
@@ -76,9 +85,11 @@ bool set_verdict(const Json& expression, const std::string& table, FirewallLine&
 /// Statements that end no packet. Others, as `queue`, may; and what sets a field of the packet
 /// changes what rules behind it compare.
 bool ends_nothing(const Json& expression) {
-  constexpr std::array<std::string_view, 13> kNone = {
-      "match", "counter", "log",  "limit", "continue", "quota",     "last",
-      "set",   "meter",   "flow", "dup",   "ct count", "ct timeout"};
+  constexpr std::array<std::string_view, 17> kNone = {
+      "match",   "counter",  "log",        "limit",     "continue",
+      "quota",   "last",     "set",        "meter",     "flow",
+      "dup",     "ct count", "ct timeout", "ct helper", "ct expectation",
+      "notrack", "secmark"};
   if (!expression.is_object() || expression.empty()) return false;
   const std::string& name = expression.begin().key();
   if (name != "mangle") return std::ranges::find(kNone, name) != kNone.end();
@@ -151,7 +162,8 @@ class NftRule {
       line_.log = true;
     } else if (nft_is_limit(expression)) {
       nft_read_limit(expression, table_, limits_);
-    } else if (!expression.contains("counter") && !set_verdict(expression, table_, line_)) {
+    } else if (!expression.contains("counter") && !expression.contains("notrack") &&
+               !set_verdict(expression, table_, line_)) {
       throw AclRefusal{nft_word(expression)};
     }
   }
@@ -180,17 +192,27 @@ struct BaseChain {
   bool passes;
 };
 
+/// Chains that filter what is forwarded, and those of other hooks that it passes.
+struct BaseChains {
+  std::vector<BaseChain> forward;
+  std::vector<ChainElsewhere> elsewhere;
+};
+
 std::uint8_t families_of(const std::string& family) {
   if (family == "ip") return kAclIpv4;
   if (family == "ip6") return kAclIpv6;
   return family == "inet" ? kAclIpv4 | kAclIpv6 : 0;
 }
 
+std::string place_of(const Json& rule) {
+  return rule.at("chain").get<std::string>() + " handle " +
+         std::to_string(rule.at("handle").get<std::uint64_t>());
+}
+
 void add_rule(const Json& rule, std::span<const FirewallPort> ports, const std::string& file,
               FirewallChains& chains) {
   const std::string chain = rule.at("chain").get<std::string>();
-  const std::string place =
-      chain + " handle " + std::to_string(rule.at("handle").get<std::uint64_t>());
+  const std::string place = place_of(rule);
   FirewallLine line{.where = file + ": " + place,
                     .name = rule.value("comment", place),
                     .matches = {firewall_any()}};
@@ -202,7 +224,8 @@ void add_rule(const Json& rule, std::span<const FirewallPort> ports, const std::
 }
 
 /// A rule of a chain on prerouting.
-void add_early_rule(Json rule, std::span<const FirewallPort> ports, FirewallNotrack& notrack) {
+void add_early_rule(const Json& rule, std::span<const FirewallPort> ports, const std::string& file,
+                    FirewallNotrack& notrack) {
   Json matches = Json::array();
   bool is_notrack = false;
   for (const Json& expression : rule.at("expr")) {
@@ -210,7 +233,7 @@ void add_early_rule(Json rule, std::span<const FirewallPort> ports, FirewallNotr
     is_notrack = is_notrack || here;
     if (!here) matches.push_back(expression);
   }
-  FirewallLine line{.where = {}, .name = {}, .matches = {firewall_any()}};
+  FirewallLine line{.where = file + ": " + place_of(rule), .name = {}, .matches = {firewall_any()}};
   line.matches[0].families = families_of(rule.at("family").get<std::string>());
   for (const FirewallLine& one : NftRule(std::move(line), "", "", ports).read(matches)) {
     notrack.add(one, is_notrack && one.verdict == Verdict::kGoesOn);
@@ -222,18 +245,25 @@ bool is_early(const Json& chain) {
   return chain.value("hook", "") == "prerouting" && chain.value("type", "") == "filter";
 }
 
-void add_chain(const Json& chain, FirewallChains& chains, std::vector<BaseChain>& bases) {
+void add_chain(const Json& chain, FirewallChains& chains, BaseChains& bases) {
   const std::string name = chain_name(chain, "name");
   chains[name];
-  if (chain.value("hook", "") != "forward" || chain.value("type", "") != "filter") return;
-  const std::uint8_t families = families_of(chain.at("family").get<std::string>());
-  if (families == 0) return;
-  for (const BaseChain& other : bases) {
+  if (chain.value("type", "") != "filter") return;
+  const std::string hook = chain.value("hook", "");
+  const std::string family = chain.at("family").get<std::string>();
+  const std::uint8_t families = families_of(family);
+  const bool passes = chain.value("policy", "accept") == "accept";
+  if (hook == "prerouting" || hook == "postrouting" || hook == "ingress") {
+    if (families != 0 || family == "netdev")
+      bases.elsewhere.push_back({name, "hook " + hook, passes});
+  }
+  if (hook != "forward" || families == 0) return;
+  for (const BaseChain& other : bases.forward) {
     if ((other.families & families) == 0) continue;
     throw Error("two chains filter what is forwarded of one family: '" + other.name + "' and '" +
                 name + "'");
   }
-  bases.push_back({name, families, chain.value("policy", "accept") == "accept"});
+  bases.forward.push_back({name, families, passes});
 }
 
 }  // namespace
@@ -241,7 +271,7 @@ void add_chain(const Json& chain, FirewallChains& chains, std::vector<BaseChain>
 FirewallRules read_nft_ruleset(const std::string& json, const std::string& file,
                                std::span<const FirewallPort> ports) {
   FirewallChains chains;
-  std::vector<BaseChain> bases;
+  BaseChains bases;
   std::set<std::string> early;  // chains on prerouting
   FirewallNotrack notrack;
   try {
@@ -253,18 +283,18 @@ FirewallRules read_nft_ruleset(const std::string& json, const std::string& file,
       }
       if (!one.contains("rule")) continue;
       if (early.contains(chain_name(one["rule"], "chain"))) {
-        add_early_rule(one["rule"], ports, notrack);
-      } else {
-        add_rule(one["rule"], ports, file, chains);
+        add_early_rule(one["rule"], ports, file, notrack);
       }
+      add_rule(one["rule"], ports, file, chains);
     }
   } catch (const Json::exception& error) {
     throw Error(file + ": no output of 'nft -j list ruleset': " + error.what());
   }
-  if (bases.empty()) throw Error(file + ": no chain of type filter on hook forward");
+  if (bases.forward.empty()) throw Error(file + ": no chain of type filter on hook forward");
+  for (const ChainElsewhere& base : bases.elsewhere) refuse_drops_elsewhere(chains, base, file);
   notrack.apply_to(chains);
-  FirewallRules out;
-  for (const BaseChain& base : bases) {
+  FirewallRules out{.rules = {}, .refusals = notrack.left_out()};
+  for (const BaseChain& base : bases.forward) {
     flatten_chain(chains, base.name, base.families, base.passes, out);
   }
   return out;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "services/functions/acl/acl_words.hpp"
 #include "services/functions/firewall/firewall_nft_match.hpp"
@@ -13,19 +14,25 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// nft's numbers have 64 bits.
+std::uint32_t number32(std::uint64_t number) {
+  if (number > UINT32_MAX) throw AclRefusal{"the number " + std::to_string(number)};
+  return static_cast<std::uint32_t>(number);
+}
+
 void set_rate(const Json& limit, std::uint8_t bits, AclRule& limits) {
-  constexpr std::uint32_t kBurst = 5;
-  if (limits.limit_interval_us != 0) throw AclRefusal{"two limits"};
+  constexpr std::uint64_t kBurst = 5;
+  if (limits.limit_interval != 0) throw AclRefusal{"two limits"};
   if (limit.contains("rate_unit")) throw AclRefusal{"a limit of bytes"};
   if (limit.value("inv", false)) bits |= kRuleRateOver;
-  firewall_set_limit(limit.at("rate").get<std::uint32_t>(), limit.at("per").get<std::string>(),
-                     limit.value("burst", kBurst), bits, limits);
+  firewall_set_limit(limit.at("rate").get<std::uint64_t>(), limit.at("per").get<std::string>(),
+                     number32(limit.value("burst", kBurst)), bits, limits);
 }
 
 void set_connections(const Json& count, std::uint8_t bits, AclRule& limits) {
   if ((limits.limits & kRuleConnections) != 0) throw AclRefusal{"two limits of connections"};
   if (count.value("inv", false)) bits |= kRuleConnectionsOver;
-  firewall_set_connections(count.at("val").get<std::uint32_t>(), bits, limits);
+  firewall_set_connections(number32(count.at("val").get<std::uint64_t>()), bits, limits);
 }
 
 /// The family of `ip saddr` and `ip6 saddr`.
@@ -57,8 +64,8 @@ const Json& without_mask(const Json& key, std::uint8_t (&bits)[2]) {
   return parts.at(0);
 }
 
-/// `statements`: one, or an array of one. Rules with the same `name` share what they know of a
-/// source.
+/// `statements`: one, or an array of one. Rules with the same `name` and mask share what
+/// they know of a source.
 void set_of_source(const Json& key, const Json& statements, const std::string& name,
                    AclRule& limits) {
   std::uint8_t bits[2] = {};
@@ -71,7 +78,9 @@ void set_of_source(const Json& key, const Json& statements, const std::string& n
     std::ranges::copy(bits, limits.rate_bits);
   } else if (statement.contains("ct count")) {
     set_connections(statement["ct count"], kRuleConnectionsPerSource, limits);
-    limits.connection_group = firewall_group(name) | 1;
+    // With another mask the same set counts other networks.
+    const std::string mask = "/" + std::to_string(bits[0]) + "," + std::to_string(bits[1]);
+    limits.connection_group = firewall_group(name + mask) | 1;
     std::ranges::copy(bits, limits.connection_bits);
   } else {
     throw AclRefusal{nft_word(statement) + " for each source"};

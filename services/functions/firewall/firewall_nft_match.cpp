@@ -197,6 +197,20 @@ constexpr std::array kMetaFields = {NegatedField{"iifname", FirewallField::kInpu
                                     NegatedField{"iif", FirewallField::kInput},
                                     NegatedField{"l4proto", FirewallField::kProtocol}};
 
+/// Fields of which "all but that" is something else to the kernel: `th` reads the bytes of any
+/// transport, and the first header behind that of IPv6 may be an extension.
+void refuse_negated(const Json& left) {
+  if (!left.contains("payload")) return;
+  const Json& payload = left["payload"];
+  if (text_of(payload.at("protocol")) == "th") {
+    throw AclRefusal{
+        "compares 'th' by '!=', which no rule here can say of protocols without ports"};
+  }
+  if (text_of(payload.at("field")) == "nexthdr") {
+    throw AclRefusal{"compares 'ip6 nexthdr' by '!='; 'meta l4proto' looks behind extensions"};
+  }
+}
+
 FirewallField negated_field(const Json& left) {
   if (is_tcp_flags(left)) return FirewallField::kFlags;
   if (left.contains("ct") && text_of(left["ct"].at("key")) == "state") {
@@ -227,14 +241,15 @@ std::vector<AclRule> nft_matches(const Json& left, const Json& right,
   const bool is_set = right.is_object() && right.contains("set");
   const Json& values = is_set ? right["set"] : right;
   std::vector<AclRule> out;
-  // Of flags an array is one value, of all others a list of them.
-  if (!values.is_array() || left.contains("&")) return {match_of(left, values, ports)};
+  // Of flags an array is one value, unless it is that of a set; of all others a list of them.
+  if (!values.is_array() || (left.contains("&") && !is_set)) return {match_of(left, values, ports)};
   for (const Json& value : values) out.push_back(match_of(left, value, ports));
   return out;
 }
 
 std::vector<AclRule> nft_all_but(const Json& left, const Json& right,
                                  std::span<const FirewallPort> ports) {
+  refuse_negated(left);
   return firewall_all_but(negated_field(left), nft_matches(left, right, ports));
 }
 

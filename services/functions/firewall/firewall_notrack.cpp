@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/firewall/firewall_notrack.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "services/functions/acl/acl_conditions.hpp"
 #include "services/functions/acl/acl_words.hpp"
 #include "services/functions/firewall/firewall_negation.hpp"
 #include "services/functions/flow/flow_batch.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/tcp_wire.hpp"
 
 namespace millrace {
@@ -26,9 +30,18 @@ bool is_of_syns(const AclRule& rule) {
          !firewall_has_limits(rule);
 }
 
+bool asks_for_syns(const AclRule& rule) {
+  return rule.protocol == ip_protocol::kTcp && rule.protocol_mask == UINT8_MAX &&
+         (rule.flags & rule.flags_mask & tcp_wire::kSyn) != 0;
+}
+
 }  // namespace
 
 void FirewallNotrack::add(const FirewallLine& line, bool is_notrack) {
+  if (is_notrack && !std::ranges::all_of(line.matches, asks_for_syns)) {
+    left_out_.push_back(line.where +
+                        ": notrack of other packets than SYNs, which are tracked here");
+  }
   closed_ = closed_ || !is_notrack || !line.refusal.empty();
   if (closed_) return;
   for (const AclRule& match : line.matches) {

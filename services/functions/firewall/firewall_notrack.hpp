@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "services/functions/firewall/firewall_chains.hpp"
@@ -19,6 +20,8 @@ class FirewallNotrack {
   /// One rule of that chain, in order; `is_notrack`: it does that alone. Behind one that does
   /// something else, or that is not understood, none counts.
   void add(const FirewallLine& line, bool is_notrack);
+  /// Rules that leave other packets untracked too: `flow` tracks those.
+  const std::vector<std::string>& left_out() const { return left_out_; }
   /// `line`, of Verdict::kSynproxy, asks for untracked and invalid packets alone: it becomes one
   /// for SYNs that are not tracked, and for ACKs to the same. Throws AclRefusal for others, and
   /// where nothing says `notrack` of them.
@@ -28,6 +31,7 @@ class FirewallNotrack {
 
  private:
   std::vector<AclRule> matches_;
+  std::vector<std::string> left_out_;
   bool closed_ = false;
 };
 

@@ -34,7 +34,7 @@ struct FirewallRules {
 AclRule firewall_any();
 /// It has `limit` or `connections`.
 constexpr bool firewall_has_limits(const AclRule& rule) {
-  return rule.limit_interval_us != 0 || (rule.limits & kRuleConnections) != 0;
+  return rule.limit_interval != 0 || (rule.limits & kRuleConnections) != 0;
 }
 /// What matches both; none: nothing does. Action, log and class are those of `inner`; limits too.
 std::optional<AclRule> firewall_both(const AclRule& outer, const AclRule& inner);
@@ -49,7 +49,7 @@ void firewall_set_inputs(std::string_view words, std::span<const FirewallPort> p
                          AclRule& rule);
 /// So many a "second", "minute", "hour" or "day"; `burst` at once. `bits`: of kRuleRateOver and
 /// kRuleRatePerSource. Throws AclRefusal.
-void firewall_set_limit(std::uint32_t count, std::string_view unit, std::uint32_t burst,
+void firewall_set_limit(std::uint64_t count, std::string_view unit, std::uint32_t burst,
                         std::uint8_t bits, AclRule& rule);
 /// So many connections at a time. `bits`: of kRuleConnectionsOver and kRuleConnectionsPerSource.
 void firewall_set_connections(std::uint32_t count, std::uint8_t bits, AclRule& rule);

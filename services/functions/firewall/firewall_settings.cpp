@@ -100,6 +100,7 @@ FirewallSettings firewall_settings(const PlanFunction& function) {
   for (const std::string& value : values_of(function, "reject_rate")) {
     settings.reject_rate = parse_rate("reject_rate", value);
   }
+  settings.of_kernel = !has(function, "rules");
   settings.sources = firewall_sources(function.settings);
   settings.proxied = firewall_proxied(function.settings);
   return settings;

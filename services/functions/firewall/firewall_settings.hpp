@@ -16,6 +16,7 @@ namespace millrace {
 struct FirewallSettings {
   bool default_passes = false;  ///< IP packets that match no rule
   bool non_ip_passes = false;
+  bool of_kernel = false;            ///< rules are those of nft or iptables about what is forwarded
   std::uint32_t reject_rate = 1000;  ///< answers a second of a worker; 0: any number
   std::uint32_t sources = 65'536;    ///< that limits know at a time: counts of connections in all
                                      ///< lanes together, rates in each worker

@@ -175,7 +175,7 @@ void add_line(const AclLine& line, std::span<const FirewallPort> ports, const st
   const std::uint32_t connections = firewall_group_of(rules, {});
   for (const AclRule& rule : rules) {
     named.rule = rule;
-    if (rule.limit_interval_us != 0) named.rule.limit_group = firewall_group(place);
+    if (rule.limit_interval != 0) named.rule.limit_group = firewall_group(place);
     if ((rule.limits & kRuleConnections) != 0) named.rule.connection_group = connections;
     out.push_back(named);
   }

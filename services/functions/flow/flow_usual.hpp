@@ -23,6 +23,7 @@ namespace millrace::usual_packet {
 
 inline constexpr std::size_t kNetworkAt = packet_walk::kEthernetBytes;
 inline constexpr std::size_t kTransportAt = kNetworkAt + packet_walk::kIpv4BytesMin;
+inline constexpr std::size_t kDestinationAt = kNetworkAt + 16;
 inline constexpr std::size_t kBytesMin = kTransportAt + packet_walk::kUdpBytes;
 
 inline std::uint16_t u16(const std::byte* at) noexcept {

@@ -50,6 +50,24 @@ TEST(FirewallChains, JumpsAreWrittenInPlace) {
   EXPECT_EQ(rules.rules[2].rule.families, kAclIpv4);
 }
 
+TEST(FirewallChains, ALogOfALineThatJumpsOrReturnsIsKept) {
+  FirewallChains chains;
+  FirewallLine jump = line("jump", Verdict::kJump, "web"), back = line("back", Verdict::kReturn);
+  jump.matches = {tcp_port(80)};
+  jump.log = back.log = true;
+  chains["forward"].lines = {jump};
+  chains["web"].lines = {back};
+  FirewallRules rules;
+  flatten_chain(chains, "forward", kAclIpv4, false, rules);
+  ASSERT_EQ(rules.rules.size(), 3u);
+  for (const std::size_t i : {0u, 1u}) {
+    EXPECT_EQ(rules.rules[i].name, i == 0 ? "jump" : "back");
+    EXPECT_EQ(rules.rules[i].rule.action, static_cast<std::uint8_t>(AclAction::kAlert));
+    EXPECT_EQ(rules.rules[i].rule.log, 1);
+    EXPECT_EQ(rules.rules[i].rule.destination_port_low, 80);
+  }
+}
+
 std::string chains_error(const FirewallChains& chains) {
   FirewallRules rules;
   try {

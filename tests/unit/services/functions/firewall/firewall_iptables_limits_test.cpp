@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "services/functions/acl/acl_words.hpp"
+#include "services/functions/firewall/firewall_limit.hpp"
 
 // Whole lines: firewall_iptables_test.cpp.
 
@@ -41,8 +42,8 @@ TEST(IptablesLimits, HashlimitIsARateOfEachSource) {
                                      {"--hashlimit-name", "ssh"},
                                      {"--hashlimit-htable-expire", "9000"}});
   EXPECT_EQ(refusal, "");
-  EXPECT_EQ(rule.limits, kRuleRateOver | kRuleRatePerSource);
-  EXPECT_EQ(rule.limit_interval_us, 100'000u);
+  EXPECT_EQ(rule.limits, kRuleRateOver | kRuleRatePerSource | kRuleNanoseconds);
+  EXPECT_EQ(limit_interval_ns(rule), 100'000'000u);
   EXPECT_EQ(rule.limit_burst, 20u);
   EXPECT_EQ(rule.families, kAclIpv4);
   const auto other = read({{"-m", "hashlimit"},
@@ -50,7 +51,7 @@ TEST(IptablesLimits, HashlimitIsARateOfEachSource) {
                            {"--hashlimit-mode", "srcip"},
                            {"--hashlimit-name", "ssh"}})
                          .first;
-  EXPECT_EQ(other.limits, kRuleRatePerSource);
+  EXPECT_EQ(other.limits & ~kRuleNanoseconds, kRuleRatePerSource);
   EXPECT_EQ(other.limit_group, rule.limit_group) << "the table of that name";
 }
 

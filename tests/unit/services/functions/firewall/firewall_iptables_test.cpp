@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "services/functions/firewall/firewall_chains.hpp"
+#include "services/functions/firewall/firewall_limit.hpp"
 #include "shared/base/error.hpp"
 #include "tests/unit/services/functions/firewall/firewall_asking.hpp"
 
@@ -52,7 +53,7 @@ TEST(FirewallIptables, ReadsWhatIptablesSaveWrites) {
   EXPECT_EQ(first({.protocol = 17, .later_fragment = true}), "f.save:10");
   EXPECT_EQ(first({.source = "2001:db8::1", .destination = "2001:db8::2"}), "none");
   const AclRule& limited = rules.rules[2].rule;
-  EXPECT_EQ(limited.limit_interval_us, 100'000u);
+  EXPECT_EQ(limit_interval_ns(limited), 100'000'000u);
   EXPECT_EQ(limited.limit_burst, 5u);
 }
 
@@ -94,7 +95,24 @@ TEST(FirewallIptables, AMatchOfALimitIsNeverWithoutOne) {
   EXPECT_THAT(iptables_error("-A FORWARD " + two + "-j DROP\nCOMMIT\n"), HasSubstr("two limits"));
   const FirewallRules rules =
       read_saved("*filter\n:FORWARD DROP [0:0]\n-A FORWARD -m limit -j ACCEPT\nCOMMIT\n");
-  EXPECT_EQ(rules.rules[0].rule.limit_interval_us, 1'200'000'000u);
+  EXPECT_EQ(limit_interval_ns(rules.rules[0].rule), 1'200'000'000'000u);
+}
+
+TEST(FirewallIptables, ATableThatDropsWhatIsForwardedRefusesTheFile) {
+  const auto error = [](const std::string& more) { return iptables_error("COMMIT\n" + more); };
+  EXPECT_THAT(
+      error("*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -s 10.0.0.0/8 -j DROP\nCOMMIT\n"),
+      HasSubstr("f.save:6: a rule on chain PREROUTING of table raw may drop packets"));
+  EXPECT_THAT(error("*mangle\n:FORWARD DROP [0:0]\nCOMMIT\n"),
+              HasSubstr("f.save: the policy of chain 'FORWARD' on chain FORWARD of table mangle"));
+  EXPECT_THAT(error("*mangle\n:POSTROUTING ACCEPT [0:0]\n:deep - [0:0]\n"
+                    "-A POSTROUTING -p tcp -j deep\n-A deep -j NFQUEUE\nCOMMIT\n"),
+              HasSubstr("f.save:8: a rule on chain POSTROUTING of table mangle"));
+  EXPECT_EQ(error("*mangle\n:PREROUTING ACCEPT [0:0]\n:INPUT DROP [0:0]\n:zone - [0:0]\n"
+                  "-A PREROUTING -i lan -j zone\n-A PREROUTING -j ACCEPT\n-A INPUT -j DROP\n"
+                  "-A zone -j MARK --set-xmark 0x1/0xffffffff\n-A zone -j RETURN\nCOMMIT\n"
+                  "*nat\n:POSTROUTING DROP [0:0]\n-A POSTROUTING -j MASQUERADE\nCOMMIT\n"),
+            "");
 }
 
 TEST(FirewallIptables, NegationsAreAllTheOthers) {
@@ -132,8 +150,8 @@ TEST(FirewallIptables, ReadsLimitsOfEachSource) {
   ASSERT_EQ(rules.rules.size(), 4u);
   EXPECT_EQ(rules.rules[0].rule.connections, 2u);
   EXPECT_EQ(rules.rules[0].rule.connection_group, rules.rules[1].rule.connection_group);
-  EXPECT_EQ(rules.rules[2].rule.limits, kRuleRatePerSource);
-  EXPECT_EQ(rules.rules[2].rule.limit_interval_us, 100'000u);
+  EXPECT_EQ(rules.rules[2].rule.limits, kRuleRatePerSource | kRuleNanoseconds);
+  EXPECT_EQ(limit_interval_ns(rules.rules[2].rule), 100'000'000u);
   EXPECT_THAT(iptables_error("-A FORWARD -m connlimit --connlimit-above 9 --connlimit-mask 32"
                              " --connlimit-daddr -j DROP\nCOMMIT\n"),
               HasSubstr("'--connlimit-daddr'"));

@@ -12,7 +12,7 @@ constexpr std::uint64_t kMillisecond = 1'000'000;
 
 TEST(FirewallLimit, TakesABurstAndThenOneInAnInterval) {
   AclRule rule{};
-  rule.limit_interval_us = 100'000;
+  rule.limit_interval = 100'000;
   rule.limit_burst = 3;
   FirewallLimit limit;
   std::uint64_t now = 5'000 * kMillisecond;

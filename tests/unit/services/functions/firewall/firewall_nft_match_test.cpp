@@ -62,6 +62,11 @@ TEST(FirewallNftMatch, NegatesWhatHasAComplement) {
                    R"("syn")"),
             2u);
   EXPECT_THROW(others(R"({"payload": {"protocol": "ip", "field": "dscp"}})", "8"), AclRefusal);
+  EXPECT_THROW(others(R"({"payload": {"protocol": "th", "field": "dport"}})", "80"), AclRefusal)
+      << "protocols without ports";
+  EXPECT_THROW(others(R"({"payload": {"protocol": "ip6", "field": "nexthdr"}})", R"("tcp")"),
+               AclRefusal)
+      << "extension headers";
   EXPECT_THROW(others(R"({"meta": {"key": "oifname"}})", R"("wan")"), AclRefusal);
 }
 

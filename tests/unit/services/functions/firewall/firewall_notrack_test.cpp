@@ -44,6 +44,14 @@ constexpr auto kProxies = static_cast<std::uint8_t>(AclAction::kSynproxy);
 constexpr auto kDrops = static_cast<std::uint8_t>(AclAction::kDrop);
 constexpr auto kPasses = static_cast<std::uint8_t>(AclAction::kPass);
 
+TEST(FirewallNotrack, OfOtherPacketsThanSynsIsReported) {
+  const FirewallRules rules = read_proxy(iptables_of(
+      std::string(kSynsOfLan) + "-A PREROUTING -p udp -m udp --dport 53 -j CT --notrack\n"));
+  EXPECT_THAT(
+      rules.refusals,
+      testing::ElementsAre("f:9: notrack of other packets than SYNs, which are tracked here"));
+}
+
 void expect_as_the_kernel(const FirewallRules& rules) {
   EXPECT_EQ(action_for(rules, {}), kProxies) << "a SYN";
   EXPECT_EQ(action_for(rules, {.flags = 0x10}), kProxies) << "an ACK of no connection";

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "services/functions/acl/acl.hpp"
@@ -68,8 +69,11 @@ struct Wall final : Function {
 /// `flow`, `firewall` and a Wall, as in a stage of a worker.
 class FirewallStage {
  public:
-  explicit FirewallStage(const std::string& rules, const Settings& more = {}, Settings of_flow = {})
-      : more_(more),
+  /// `key`: the setting that names the file with `rules`.
+  explicit FirewallStage(const std::string& rules, const Settings& more = {}, Settings of_flow = {},
+                         std::string key = "rules")
+      : key_(std::move(key)),
+        more_(more),
         flow_plan_{.name = "flow", .type = "flow", .settings = with_max(std::move(of_flow))},
         of_flow_(flow_type().traits.lane_needs({.settings = flow_plan_.settings})),
         of_firewall_(firewall_type().traits.lane_needs({.settings = more})) {
@@ -79,7 +83,7 @@ class FirewallStage {
   /// As a reload, or another worker: the lane's state stays.
   void load(const std::string& rules) {
     Settings settings = more_;
-    settings.emplace_back("rules", folder_.write("edge.rules", rules));
+    settings.emplace_back(key_, folder_.write("edge.rules", rules));
     plan_ = firewall_plan(folder_, settings);
     const std::vector<PlanPort> ports = firewall_ports();
     report = firewall_type().build({.function = plan_, .ports = ports});
@@ -149,6 +153,7 @@ class FirewallStage {
   }
 
   AclFolder folder_;
+  std::string key_;
   Settings more_;
   PlanFunction plan_, flow_plan_;
   StageState of_flow_, of_firewall_;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "services/functions/firewall/firewall_limit.hpp"
 #include "services/functions/firewall/firewall_rules.hpp"
 #include "shared/base/error.hpp"
 #include "tests/unit/services/functions/firewall/firewall_asking.hpp"
@@ -50,10 +51,20 @@ TEST(FirewallText, LimitsHaveARateAndABurst) {
   const FirewallRules rules = parse(
       "pass icmp any -> any limit 10/second burst 3 icmp echo-request\n"
       "pass ip any -> any limit 1/minute\n");
-  EXPECT_EQ(rules.rules[0].rule.limit_interval_us, 100'000u);
+  EXPECT_EQ(limit_interval_ns(rules.rules[0].rule), 100'000'000u);
   EXPECT_EQ(rules.rules[0].rule.limit_burst, 3u);
-  EXPECT_EQ(rules.rules[1].rule.limit_interval_us, 60'000'000u);
+  EXPECT_EQ(limit_interval_ns(rules.rules[1].rule), 60'000'000'000u);
   EXPECT_EQ(rules.rules[1].rule.limit_burst, 5u);
+}
+
+TEST(FirewallText, ALimitLetsNoMoreThroughThanItSays) {
+  const auto interval = [](const std::string& limit) {
+    return limit_interval_ns(parse("pass ip any -> any limit " + limit + "\n").rules.at(0).rule);
+  };
+  EXPECT_EQ(interval("600000/second"), 1'667u);
+  EXPECT_EQ(interval("1000000/second"), 1'000u);
+  EXPECT_EQ(interval("7/minute"), 8'571'429'000u) << "too long for nanoseconds of 32 bits";
+  EXPECT_EQ(interval("1/hour"), 3'600'000'000'000u);
 }
 
 TEST(FirewallText, LimitsMayBeOfEachSourceAndMatchWhatIsOver) {
@@ -62,7 +73,7 @@ TEST(FirewallText, LimitsMayBeOfEachSourceAndMatchWhatIsOver) {
       "drop tcp any -> any limit over 1/hour per source connections over 5 per source\n"
       "pass tcp any -> any connections 7\n");
   const auto rule = [&](std::size_t i) { return rules.rules.at(i).rule; };
-  EXPECT_EQ(rule(0).limits, kRuleRatePerSource);
+  EXPECT_EQ(rule(0).limits, kRuleRatePerSource | kRuleNanoseconds);
   EXPECT_EQ(rule(0).limit_burst, 20u);
   EXPECT_EQ(rule(1).limits, kRuleRateOver | kRuleRatePerSource | kRuleConnections |
                                 kRuleConnectionsOver | kRuleConnectionsPerSource);

@@ -15,7 +15,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 
 AclRule twice_a_second() {
   AclRule rule{};
-  rule.limit_interval_us = 500'000;
+  rule.limit_interval = 500'000;
   rule.limit_burst = 2;
   return rule;
 }
