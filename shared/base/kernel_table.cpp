@@ -47,15 +47,17 @@ void ask(int socket, KernelTable table, unsigned char family) {
   throw system_error(std::string("read the kernel's ") + name_of(table), error);
 }
 
-/// One answer. True when it is the last. A dump that breaks off ends with an error in its last
-/// message.
-bool take_answer(KernelTable table, std::span<const std::byte> bytes, const KernelVisit& visit) {
-  bool last = false;
+}  // namespace
+
+KernelAnswer take_kernel_answer(KernelTable table, std::span<const std::byte> bytes,
+                                const KernelVisit& visit) {
+  KernelAnswer answer;
   for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> message) {
+    if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) answer.whole = false;
     if (header.nlmsg_type == NLMSG_DONE) {
       std::int32_t error = 0;
       if (read_body(message, error) && error < 0) refuse(table, -error);
-      last = true;
+      answer.last = true;
     }
     if (header.nlmsg_type == NLMSG_ERROR) {
       nlmsgerr error{};
@@ -64,24 +66,25 @@ bool take_answer(KernelTable table, std::span<const std::byte> bytes, const Kern
     }
     visit(header, message);
   });
-  return last;
+  return answer;
 }
 
-}  // namespace
-
-void read_kernel_table(KernelTable table, const KernelVisit& visit) {
+bool read_kernel_table(KernelTable table, const KernelVisit& visit) {
   std::vector<std::byte> buffer(kReceiveBytes);
+  bool whole = true;
   for (const unsigned char family : {AF_INET, AF_INET6}) {
     const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
     if (!socket) throw system_error("open a netlink socket", errno);
     ask(socket.get(), table, family);
-    for (bool last = false; !last;) {
+    for (KernelAnswer answer; !answer.last;) {
       const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) refuse(table, errno);
-      last = take_answer(table, {buffer.data(), static_cast<std::size_t>(got)}, visit);
+      answer = take_kernel_answer(table, {buffer.data(), static_cast<std::size_t>(got)}, visit);
+      whole = whole && answer.whole;
     }
   }
+  return whole;
 }
 
 KernelTold read_kernel_changes(int socket, std::span<std::byte> room, int reads_max,
