@@ -95,12 +95,12 @@ void RouteService::note_lost() {
 }
 
 /// What was told before it may be older than what it finds.
-void RouteService::dump() {
+bool RouteService::dump() {
   if (events_.discard(alive_)) note_lost();
   interfaces_ = host_interfaces(ports_);
   for (const Followed& one : followed_) one.follower->begin_dump();
   std::size_t count = 0;
-  for_each_kernel_route([&](std::span<const std::byte> message) {
+  const bool whole = for_each_kernel_route([&](std::span<const std::byte> message) {
     if (++count % kAliveEach == 0) alive_();
     const auto route = parse_kernel_route(message, interfaces_);
     if (!route) return;
@@ -112,6 +112,7 @@ void RouteService::dump() {
     one.follower->end_dump();
   }
   note_full();
+  return whole;
 }
 
 void RouteService::take(std::span<const std::byte> message, std::uint64_t now_ns) {
@@ -126,9 +127,10 @@ void RouteService::take(std::span<const std::byte> message, std::uint64_t now_ns
 bool RouteService::turn(std::uint64_t now_ns) {
   if (dump_at_ns_ != 0 && now_ns >= dump_at_ns_) {
     dump_at_ns_ = 0;
-    dump();
+    const bool whole = dump();
     const std::uint64_t took = monotonic_ns() - now_ns;
     next_dump_ns_ = monotonic_ns() + std::max(kPauseNs, took);
+    if (!whole) ask_for_dump(next_dump_ns_);
   }
   const KernelEvents::Heard heard =
       events_.read([&](std::span<const std::byte> message) { take(message, now_ns); });
