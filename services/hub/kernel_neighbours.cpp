@@ -13,6 +13,7 @@
 namespace millrace {
 namespace {
 
+constexpr int kReadsMax = 3;  // of a table that changes meanwhile
 /// The kernel has a MAC address for it (NUD_VALID of the kernel's own headers).
 constexpr std::uint16_t kValid =
     NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY;
@@ -55,12 +56,15 @@ std::optional<KernelNeighbour> parse_kernel_neighbour(std::span<const std::byte>
 
 std::vector<KernelNeighbour> read_kernel_neighbours() {
   std::vector<KernelNeighbour> neighbours;
-  read_kernel_table(KernelTable::kNeighbours,
-                    [&](const nlmsghdr&, std::span<const std::byte> message) {
-                      const auto one = parse_kernel_neighbour(message);
-                      if (one && one->fixed) neighbours.push_back(*one);
-                    });
-  return neighbours;
+  for (int tried = 1;; ++tried) {
+    neighbours.clear();
+    const bool whole = read_kernel_table(KernelTable::kNeighbours,
+                                         [&](const nlmsghdr&, std::span<const std::byte> message) {
+                                           const auto one = parse_kernel_neighbour(message);
+                                           if (one && one->fixed) neighbours.push_back(*one);
+                                         });
+    if (whole || tried == kReadsMax) return neighbours;
+  }
 }
 
 }  // namespace millrace

@@ -96,13 +96,13 @@ void RouteService::note_lost() {
 }
 
 /// Reads all routes. Messages from before the dump are dropped: they may be older than what it
-/// finds.
-void RouteService::dump() {
+/// finds. False: read it again.
+bool RouteService::dump() {
   if (events_.discard(alive_)) note_lost();
   interfaces_ = host_interfaces(ports_, run_dir_);
   for (const Followed& one : followed_) one.follower->begin_dump();
   std::size_t count = 0;
-  for_each_kernel_route([&](std::span<const std::byte> message) {
+  const bool whole = for_each_kernel_route([&](std::span<const std::byte> message) {
     if (++count % kAliveEach == 0) alive_();
     const auto route = parse_kernel_route(message, interfaces_);
     if (!route) return;
@@ -114,6 +114,7 @@ void RouteService::dump() {
     one.follower->end_dump();
   }
   note_full();
+  return whole;
 }
 
 void RouteService::take(std::span<const std::byte> message, std::uint64_t now_ns) {
@@ -128,9 +129,10 @@ void RouteService::take(std::span<const std::byte> message, std::uint64_t now_ns
 bool RouteService::turn(std::uint64_t now_ns) {
   if (dump_at_ns_ != 0 && now_ns >= dump_at_ns_) {
     dump_at_ns_ = 0;
-    dump();
+    const bool whole = dump();
     const std::uint64_t took = monotonic_ns() - now_ns;
     next_dump_ns_ = monotonic_ns() + std::max(kPauseNs, took);
+    if (!whole) ask_for_dump(next_dump_ns_);
   }
   const KernelEvents::Heard heard =
       events_.read([&](std::span<const std::byte> message) { take(message, now_ns); });

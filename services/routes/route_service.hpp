@@ -43,7 +43,8 @@ class RouteService {
   };
 
   void ask_for_dump(std::uint64_t at_ns);
-  void dump();
+  /// False: routes changed meanwhile, so that others may be missing.
+  bool dump();
   void note_lost();
   void await_room(RouteFollower& follower);
   void note_full();

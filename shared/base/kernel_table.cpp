@@ -65,16 +65,18 @@ void ask(int socket, const Question& question, unsigned char family) {
   throw system_error(std::string("read the kernel's ") + question.name, error);
 }
 
-/// One answer. True when it is the last. A dump that breaks off ends with an error in its last
-/// message.
-bool take_answer(const Question& question, std::span<const std::byte> bytes,
-                 const KernelVisit& visit) {
-  bool last = false;
+}  // namespace
+
+KernelAnswer take_kernel_answer(KernelTable table, std::span<const std::byte> bytes,
+                                const KernelVisit& visit) {
+  const Question question = question_of(table);
+  KernelAnswer answer;
   for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> message) {
+    if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) answer.whole = false;
     if (header.nlmsg_type == NLMSG_DONE) {
       std::int32_t error = 0;
       if (read_body(message, error) && error < 0) refuse(question, -error);
-      last = true;
+      answer.last = true;
     }
     if (header.nlmsg_type == NLMSG_ERROR) {
       nlmsgerr error{};
@@ -83,25 +85,26 @@ bool take_answer(const Question& question, std::span<const std::byte> bytes,
     }
     visit(header, message);
   });
-  return last;
+  return answer;
 }
 
-}  // namespace
-
-void read_kernel_table(KernelTable table, const KernelVisit& visit) {
+bool read_kernel_table(KernelTable table, const KernelVisit& visit) {
   const Question question = question_of(table);
   std::vector<std::byte> buffer(kReceiveBytes);
+  bool whole = true;
   for (const unsigned char family : question.families) {
     const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
     if (!socket) throw system_error("open a netlink socket", errno);
     ask(socket.get(), question, family);
-    for (bool last = false; !last;) {
+    for (KernelAnswer answer; !answer.last;) {
       const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) refuse(question, errno);
-      last = take_answer(question, {buffer.data(), static_cast<std::size_t>(got)}, visit);
+      answer = take_kernel_answer(table, {buffer.data(), static_cast<std::size_t>(got)}, visit);
+      whole = whole && answer.whole;
     }
   }
+  return whole;
 }
 
 KernelTold read_kernel_changes(int socket, std::span<std::byte> room, int reads_max,

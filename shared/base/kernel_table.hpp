@@ -25,8 +25,21 @@ using KernelVisit = std::function<void(const nlmsghdr& header, std::span<const s
 
 /// Calls `visit` with each message of the table, IPv4 first where it has both, as it is now, in the
 /// kernel's order, and with the message that ends each. A change meanwhile may be in it or not.
-/// Waits for the kernel. Throws Error, also what `visit` throws.
-void read_kernel_table(KernelTable table, const KernelVisit& visit);
+/// Waits for the kernel. Throws Error, also what `visit` throws. False: the kernel says that a
+/// change came between two of its answers (NLM_F_DUMP_INTR), so what did not change may be missing,
+/// or be there twice. Then all of it is to be read again.
+bool read_kernel_table(KernelTable table, const KernelVisit& visit);
+
+/// What one answer of the kernel has said of the table.
+struct KernelAnswer {
+  bool last = false;  ///< nothing more comes
+  bool whole = true;  ///< no change came between this answer and the one before
+};
+
+/// Calls `visit` with each message of one answer, `bytes`. Throws Error when the kernel says one: a
+/// table that breaks off ends with an error in its last message.
+KernelAnswer take_kernel_answer(KernelTable table, std::span<const std::byte> bytes,
+                                const KernelVisit& visit);
 
 struct KernelTold {
   bool lost = false;  ///< the kernel had no room for a message: any may be missing

@@ -28,6 +28,8 @@ constexpr std::uint32_t kHop = kHopFirst;  ///< a group of the two behind it
 constexpr std::uint32_t kHopCount = kHop + 3;
 constexpr std::uint32_t kOwn = 0x0a010001;
 constexpr Ipv6Address kOwnIpv6 = {0x20010db8'00000000, 1};
+constexpr OwnFilter kOwnFilter = own_filter_of(std::array{kOwn});
+constexpr OwnFilter kOwnFilterIpv6 = own_filter_of(std::array{kOwnIpv6});
 
 /// Everything goes to one group of next hops: the table itself has tests of its own.
 Ipv6Routes whole_ipv6_world() {
@@ -36,8 +38,8 @@ Ipv6Routes whole_ipv6_world() {
   return {.table24 = kTable24.data(),
           .nodes = &kNode,
           .own = &kOwnIpv6,
-          .own_count = 1,
-          .own_filter = own_filter_bit(kOwnIpv6)};
+          .own_filter = &kOwnFilterIpv6,
+          .own_count = 1};
 }
 
 RouteTable whole_world() {
@@ -53,7 +55,7 @@ RouteTable whole_world() {
   static const std::array<std::uint32_t, 1> kOwnAddresses = {kOwn};
   RouteTable table;
   table.table24 = kTable24.data();
-  table.own_filter = own_filter_bit(kOwn);
+  table.own_filter = &kOwnFilter;
   table.own = kOwnAddresses;
   table.hops = kHops;
   table.members = kMembers;

@@ -36,6 +36,9 @@ def says(wire, address, words):
 
 ANSWER = "1 received"
 NO_ROUTE = {4: "Destination Net Unreachable", 6: "Destination unreachable: No route"}
+# As Linux answers for its own routes of these types.
+REFUSED = {"unreachable": {4: "Destination Host Unreachable", 6: NO_ROUTE[6]},
+           "prohibit": {4: "Packet filtered", 6: "Administratively prohibited"}}
 
 
 @pytest.mark.parametrize("placement", ["processes", "fused"])
@@ -57,9 +60,9 @@ def test_a_route_comes_changes_and_goes(tmp_path, family, placement):
         says(wire, FAR[family], NO_ROUTE[family])
         ip(wire, family, "add", "default", "via", gateway)
         says(wire, FAR[family], ANSWER)
-        for kind in ("unreachable", "prohibit"):
+        for kind, words in REFUSED.items():
             ip(wire, family, "add", kind, NETWORK[family], "metric", "1")
-            says(wire, FAR[family], NO_ROUTE[family])
+            says(wire, FAR[family], words[family])
             ip(wire, family, "del", kind, NETWORK[family], "metric", "1")
             says(wire, FAR[family], ANSWER)
         ip(wire, family, "add", "blackhole", NETWORK[family])

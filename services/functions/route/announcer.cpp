@@ -40,7 +40,7 @@ std::span<std::byte> frame_beside(const FinishContext& call, std::uint16_t packe
 
 Announcer::Announcer(const RouterPorts& ports, std::span<const PlanPort> plan,
                      RouterAdvertiser& advertiser)
-    : ports_(ports), advertiser_(advertiser) {
+    : ports_(ports), advertiser_(advertiser), groups_(ports) {
   for (std::size_t i = 0; i < plan.size(); ++i) {
     is_loop_.push_back(is_loop(plan[i]));
     const auto number = static_cast<std::uint8_t>(i);
@@ -61,6 +61,7 @@ bool Announcer::tick(const FinishContext& call, std::uint16_t packet) noexcept {
   if (in >= is_loop_.size() || !is_loop_[in] || !is_tick(frame)) return false;
   const Tick now = read_tick(frame);
   bool all = advertiser_.advertise(call, packet, now);
+  all = groups_.tick(call, packet, now) && all;
   for (std::size_t i = 0; i < own_.size() && first_ns(i) <= now.time_ns; ++i) {
     for (std::uint64_t number = 0; number < kAnnouncements; ++number) {
       if (!now.covers(first_ns(i) + number * kApartNs)) continue;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "services/functions/function.hpp"
+#include "services/functions/route/group_reports.hpp"
 #include "services/functions/route/router_advertiser.hpp"
 #include "services/functions/route/router_ports.hpp"
 #include "shared/packet/tick.hpp"
@@ -16,8 +17,9 @@ namespace millrace {
 /// What a router says unasked: that its addresses are at these MAC addresses, twice after the start
 /// (RFC 5227 2.3, RFC 4861 7.2.6), so that neighbours which knew another router of the same
 /// addresses turn to this one at once; and router advertisements from time to time (RFC 4861
-/// 6.2.4). Ticks of a loop tell when: all of it follows from their times, so no worker has to
-/// remember anything, and it matters not which one gets a tick. One worker's; data thread.
+/// 6.2.4); and which groups it is in (GroupReports). Ticks of a loop tell when: all of it follows
+/// from their times, so no worker has to remember anything, and it matters not which one gets a
+/// tick. One worker's; data thread.
 class Announcer {
  public:
   /// `ports`: those of `plan`.
@@ -40,6 +42,7 @@ class Announcer {
 
   const RouterPorts& ports_;
   RouterAdvertiser& advertiser_;
+  GroupReports groups_;
   std::vector<bool> is_loop_;  ///< by port
   std::vector<Own> own_;
 };

@@ -101,7 +101,7 @@ bool AnswerRoutes::knows(const FinishContext& call, std::uint16_t packet, const 
 void AnswerRoutes::send(const FinishContext& call, std::uint16_t packet, const RouteWay& way,
                         Reason why, Reason otherwise) const noexcept {
   const Batch& batch = call.batch;
-  const std::uint32_t mtu = port_of(way).mtu;
+  const std::uint32_t mtu = way.mtu_by(port_of(way).mtu);
   const bool too_long = batch.length[packet] > mtu + packet_walk::kEthernetBytes;
   if (too_long && !may_be_cut(batch.bytes(packet))) {
     batch.drop(packet, Reason::kOversize);

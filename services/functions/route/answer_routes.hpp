@@ -40,14 +40,15 @@ class AnswerRoutes {
   /// The port that the way leaves by.
   const RouterPort& port_of(const RouteWay& way) const noexcept { return *own_.at(way.port); }
   /// Where an error to `sender` that leaves by the way comes from: an address of that port, or of
-  /// the one that the packet came in by where that has none of the version (RFC 1812 4.3.2.4,
-  /// RFC 4443 2.2 (b)). One of them has: route reports only packets that came in by such a port.
-  /// Returns what RouterPort::source_for() does.
+  /// the one that the packet came in by where that has none of the version, or any of the router
+  /// (RFC 1812 4.3.2.4, RFC 4443 2.2 (b)). There is one: route reports nothing else.
   template <typename Address>
   const auto& error_source(const FinishContext& call, const RouteWay& way,
                            const Address& sender) const noexcept {
     const auto* const own = port_of(way).source_for(sender);
-    return *(own != nullptr ? own : own_.at(call.facts.port_in)->source_for(sender));
+    return *(RouterPorts::reaches(own, sender)
+                 ? own
+                 : own_.source_at(*own_.at(call.facts.port_in), sender));
   }
   /// `mac` becomes the MAC address that the way leads to. False: none is known, and it is asked
   /// for, once in a while.

@@ -67,20 +67,25 @@ HopNumbers::HopNumbers(std::span<const PlanPort> ports, bool answers,
 }
 
 std::string HopNumbers::find(const RouteLine& line, std::uint32_t& number) {
-  if (line.unreachable) return found(number_of(fixed(RouteReason::kNoRoute)), number);
+  if (line.refusal != RouteRefusal::kNone) {
+    return found(
+        number_of(fixed(line.refusal == RouteRefusal::kProhibited ? RouteReason::kProhibited
+                                                                  : RouteReason::kUnreachable)),
+        number);
+  }
   if (line.hops.empty()) {
     number = kHopNowhere;
     return {};
   }
   wanted_.clear();
   for (const RouteLineHop& given : line.hops) {
-    std::string reason = add_wanted(given);
+    std::string reason = add_wanted(given, line.mtu);
     if (!reason.empty()) return reason;
   }
   return found(wanted_.size() == 1 ? number_of(wanted_.front()) : group_of(line.hops), number);
 }
 
-std::string HopNumbers::add_wanted(const RouteLineHop& given) {
+std::string HopNumbers::add_wanted(const RouteLineHop& given, std::uint16_t mtu) {
   const auto at = std::ranges::find(ports_, given.port);
   const auto port = static_cast<std::size_t>(at - ports_.begin());
   if (at == ports_.end()) {
@@ -97,6 +102,7 @@ std::string HopNumbers::add_wanted(const RouteLineHop& given) {
   RouteHop wanted{};
   wanted.port = static_cast<std::uint8_t>(port);
   wanted.kind = static_cast<std::uint8_t>(given.kind);
+  wanted.mtu = mtu;
   std::ranges::copy(given.mac, wanted.mac);
   std::ranges::copy(given.gateway, wanted.gateway);
   wanted_.push_back(wanted);

@@ -38,7 +38,7 @@ class HopNumbers {
   std::span<const std::string> ports() const { return ports_; }
 
  private:
-  std::string add_wanted(const RouteLineHop& given);
+  std::string add_wanted(const RouteLineHop& given, std::uint16_t mtu);
   std::uint32_t number_of(const RouteHop& hop, const std::string& key);
   std::uint32_t group_of(std::span<const RouteLineHop> weights);
 

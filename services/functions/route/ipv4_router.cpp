@@ -46,9 +46,10 @@ void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
     batch.drop(packet, Reason::kNoOutput);
     return;
   }
-  const bool too_long = ip.size() > port->mtu;
+  const std::uint32_t mtu = way.mtu_by(port->mtu);
+  const bool too_long = ip.size() > mtu;
   if (too_long && (wire_bytes::u16(ip, 6) & 0x4000) != 0) {
-    report(call, packet, icmp_fragmentation_needed(static_cast<std::uint16_t>(port->mtu)),
+    report(call, packet, icmp_fragmentation_needed(static_cast<std::uint16_t>(mtu)),
            Reason::kOversize);
     return;
   }
@@ -57,7 +58,7 @@ void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
   Departure at{.packet = packet,
                .port = way.port,
                .neighbour = way.neighbour,
-               .fragment_to = too_long ? port->mtu : 0};
+               .fragment_to = too_long ? mtu : 0};
   if (way.port == call.facts.port_in) {
     const bool is_ipv4 = way.neighbour.family == NeighbourFamily::kIpv4;
     redirect(call, packet, is_ipv4 ? ipv4_of(way.neighbour) : destination_of(ip));
@@ -99,7 +100,7 @@ bool Ipv4Router::pass_options(const FinishContext& call, std::uint16_t packet,
   const std::span<std::byte> header = ip.first(header_bytes(ip));
   Ipv4OptionsVerdict verdict = check_ipv4_options(header);
   if (verdict.result == Ipv4OptionsResult::kChanged) {
-    const OwnAddress* const own = ports_.at(port)->source_for(destination_of(ip));
+    const OwnAddress* const own = ports_.source_at(*ports_.at(port), destination_of(ip));
     const auto ms = static_cast<std::uint32_t>(system_clock_ns() / 1'000'000 % kDayMs);
     verdict = apply_ipv4_options(header, own == nullptr ? 0 : own->address, ms);
   }
@@ -145,7 +146,7 @@ void Ipv4Router::redirect(const FinishContext& call, std::uint16_t packet,
 /// But for the limit of their rate, which counts what is sent.
 bool Ipv4Router::may_report(const FinishContext& call, std::uint16_t packet) const noexcept {
   const RouterPort* const in = ports_.at(call.facts.port_in);
-  if (in == nullptr || in->ipv4.empty()) return false;
+  if (in == nullptr || !ports_.has_ipv4()) return false;
   if (destination_mac(call.batch, packet) != in->mac) return false;  // to a group, or not to us
   if (is_group(source_mac(call.batch, packet))) return false;
   const std::span<const std::byte> ip = datagram_of(call.batch, packet);
@@ -201,6 +202,12 @@ void Ipv4Router::end(const FinishContext& call, std::uint16_t packet, RouteReaso
       return;
     case RouteReason::kNoRoute:
       report(call, packet, kIcmpNetUnreachable, call.reason(why));
+      return;
+    case RouteReason::kUnreachable:
+      report(call, packet, kIcmpHostUnreachable, call.reason(why));
+      return;
+    case RouteReason::kProhibited:
+      report(call, packet, kIcmpAdminProhibited, call.reason(why));
       return;
     case RouteReason::kOwnAddress:
       deliver(call, packet);
@@ -300,10 +307,20 @@ void Ipv4Router::reset(const FinishContext& call, std::uint16_t packet) noexcept
 
 /// For its own MAC address: by an address of the port, or by one that it answers for.
 bool Ipv4Router::is_asked(std::uint8_t port, const ArpPacket& arp) const noexcept {
-  if (ports_.at(port)->has_ipv4(arp.target)) return true;
+  if (ports_.answers_for(*ports_.at(port), arp.target)) return true;
+  // The answer to a question of a router without addresses, which has none to name.
+  if (arp.operation == kArpReply && arp.target == 0) return !ports_.has_ipv4();
   // A host that looks for a duplicate of its address (RFC 5227) is none of those it could hide.
   return arp.operation == kArpRequest && arp.sender != 0 && arp.sender != arp.target &&
          proxy_arp_.answers_for(port, arp.target);
+}
+
+/// No host has such an address (RFC 1812 4.2.2.11, 5.3.7), or we have it at another port: it is not
+/// answered, and nothing is learnt. One that looks for a duplicate has none yet.
+bool Ipv4Router::is_no_host(const RouterPort& in, std::uint32_t sender) const noexcept {
+  if (sender == 0) return false;
+  const bool other_port = ports_.is_own(sender) && !ports_.answers_for(in, sender);
+  return (never_routed(sender) && !is_link_local(sender)) || in.is_broadcast(sender) || other_port;
 }
 
 namespace {
@@ -325,15 +342,19 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
   const RouterPort* const in = ports_.at(call.facts.port_in);
   ArpPacket arp{};
   const bool good =
-      in != nullptr && !in->ipv4.empty() && parse_arp(batch.bytes(packet), arp) &&
-      !is_group(arp.sender_mac) && arp.sender_mac != in->mac &&
+      in != nullptr && parse_arp(batch.bytes(packet), arp) && !is_group(arp.sender_mac) &&
+      arp.sender_mac != in->mac &&
       (is_group(destination_mac(batch, packet)) || destination_mac(batch, packet) == in->mac);
   if (!good || call.facts.neighbours == nullptr) {
     batch.drop(packet, call.reason(RouteReason::kNotForwarded));
     return;
   }
+  if (is_no_host(*in, arp.sender)) {
+    batch.consume(packet, Reason::kControl);
+    return;
+  }
   const bool for_us = is_asked(call.facts.port_in, arp);
-  const bool conflict = in->has_ipv4(arp.sender);
+  const bool conflict = ports_.answers_for(*in, arp.sender);
   const bool reply = arp.operation == kArpReply;
   // A gateway may lie outside the port's networks (`onlink`): its answer counts when it was asked.
   const bool may_be_near = in->is_near(arp.sender) || (reply && for_us);

@@ -69,6 +69,7 @@ class Ipv4Router {
   void reset(const FinishContext& call, std::uint16_t packet) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
   bool is_asked(std::uint8_t port, const ArpPacket& arp) const noexcept;
+  bool is_no_host(const RouterPort& in, std::uint32_t sender) const noexcept;
 
   const RouterPorts& ports_;
   NextHops& hops_;

@@ -37,7 +37,7 @@ bool is_ordinary(const std::byte* frame, std::uint32_t length, Ipv6Address sourc
   const std::uint32_t payload = load<std::uint16_t>(frame + 18);
   const bool to_group = (std::to_integer<std::uint32_t>(frame[0]) & 1) != 0;
   const bool version_6 = std::to_integer<std::uint32_t>(frame[14]) >> 4 == 6;
-  const bool maybe_own = (routes.own_filter & own_filter_bit(source)) != 0;
+  const bool maybe_own = routes.own_filter->may_have(OwnFilter::hash(source));
   // Without a payload the next header matters.
   return version_6 & (payload != 0) & (payload <= length - kBytesRead) & !to_group & !maybe_own &
          !odd_first_byte(source) & !odd_first_byte(destination);

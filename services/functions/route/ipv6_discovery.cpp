@@ -34,16 +34,18 @@ void Ipv6Discovery::learn(const FinishContext& call, std::uint16_t packet,
 }
 
 /// The neighbour has answered without its MAC address, which is known: it need not say it in an
-/// answer to a unicast question (RFC 4861 4.4, 7.2.5). One that is not known stays so.
+/// answer to a unicast question (RFC 4861 4.4, 7.2.5). One that is not known stays so. The answer
+/// to the last question counts however late it comes: at a time before all proofs no look-up gives
+/// the neighbour up, or takes the turn to ask.
 void Ipv6Discovery::confirm(const FinishContext& call, const Ipv6Bytes& address) noexcept {
+  constexpr std::uint64_t kBeforeAllMs = 1;
   const NeighbourTableView& table = *call.facts.neighbours;
   const NeighbourKey key = neighbour_of(call.facts.port_in, address);
-  const std::uint64_t now_ms = neighbour_ms(call.facts.now_ns);
   const NeighbourHandle known = table.find(key);
   if (!known.found() || !table.is_ready(known)) return;
-  const NeighbourAnswer answer = table.look_up(known, now_ms);
+  const NeighbourAnswer answer = table.look_up(known, kBeforeAllMs);
   if (answer.has_mac()) {
-    table.learn(key, answer.mac, now_ms,
+    table.learn(key, answer.mac, neighbour_ms(call.facts.now_ns),
                 {.only_update = true, .overrides = false, .confirms = true});
   }
 }
@@ -53,8 +55,8 @@ bool Ipv6Discovery::take(const FinishContext& call, std::uint16_t packet) noexce
   const RouterPort* const in = ports_.at(call.facts.port_in);
   NeighbourMessage message;
   if (advertiser_.answer(call, packet)) return true;
-  if (in == nullptr || in->ipv6.empty() || call.facts.neighbours == nullptr) return false;
-  if (!parse_neighbour(batch.bytes(packet), message)) return false;
+  if (in == nullptr || !in->speaks_ipv6 || call.facts.neighbours == nullptr) return false;
+  if (!parse_neighbour(batch.bytes(packet), message) || is_loopback(message.source)) return false;
   const bool for_us = in->has_ipv6(message.target);
   if (message.advertisement) {
     if (!for_us && message.has_mac) {

@@ -47,10 +47,15 @@ Ipv6Bytes ipv6_destination(std::span<const std::byte> ip) noexcept {
   return wire_bytes::array_at<Ipv6Bytes>(ip, ipv6_wire::kDestinationAt);
 }
 
-/// One of several fragments of ICMPv6; an atomic fragment (RFC 6946) is none.
-bool is_part_of_icmp(std::span<const std::byte> ip, const Ipv6Extensions& chain) noexcept {
-  return chain.fragment_at != 0 && wire_bytes::u8(ip, chain.fragment_at) == kIcmpv6 &&
-         (wire_bytes::u16(ip, chain.fragment_at + 2u) & 0xfff9) != 0;
+/// One of several fragments; an atomic fragment (RFC 6946) is none.
+bool is_part(std::span<const std::byte> ip, const Ipv6Extensions& chain) noexcept {
+  return chain.fragment_at != 0 && (wire_bytes::u16(ip, chain.fragment_at + 2u) & 0xfff9) != 0;
+}
+
+/// Of a packet to us options on the way are looked at first, as they stand first.
+const Ipv6Problem& problem_of(const Ipv6Extensions& chain) noexcept {
+  return chain.router_problem.action == Ipv6Problem::Action::kNone ? chain.receiver_problem
+                                                                   : chain.router_problem;
 }
 
 /// An echo request is the reply to it afterwards; behind extension headers only when `alone`, as
@@ -77,8 +82,9 @@ void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
     return;
   const bool splits =
       call.flows != nullptr && call.flows->splits(packet) && ip.size() > ipv6_wire::kMtuMin;
-  if (ip.size() > port->mtu && !splits) {
-    report(call, packet, Icmpv6Error::packet_too_big(port->mtu), Reason::kOversize);
+  const std::uint32_t mtu = way.mtu_by(port->mtu);
+  if (ip.size() > mtu && !splits) {
+    report(call, packet, Icmpv6Error::packet_too_big(mtu), Reason::kOversize);
     return;
   }
   const Departure at{.packet = packet,
@@ -174,7 +180,7 @@ void Ipv6Router::write_held(const FinishContext& call, std::uint16_t packet, Icm
 bool Ipv6Router::may_report(const FinishContext& call, std::uint16_t packet,
                             Icmpv6Error error) const noexcept {
   const RouterPort* const in = ports_.at(call.facts.port_in);
-  if (in == nullptr || in->ipv6.empty()) return false;
+  if (in == nullptr || !in->speaks_ipv6) return false;
   if (destination_mac(call.batch, packet) != in->mac) return false;
   if (is_group(source_mac(call.batch, packet))) return false;
   const bool also_to_groups = error.type == 2 || (error.type == 4 && error.code == 2);
@@ -236,7 +242,11 @@ void Ipv6Router::end(const FinishContext& call, std::uint16_t packet, RouteReaso
       report(call, packet, Icmpv6Error::hop_limit_exceeded(), call.reason(why));
       return;
     case RouteReason::kNoRoute:
+    case RouteReason::kUnreachable:
       report(call, packet, Icmpv6Error::no_route(), call.reason(why));
+      return;
+    case RouteReason::kProhibited:
+      report(call, packet, Icmpv6Error::admin_prohibited(), call.reason(why));
       return;
     case RouteReason::kOwnAddress:
       deliver(call, packet);
@@ -257,10 +267,11 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
   const std::span<const std::byte> ip = packet_of(batch, packet);
   const Ipv6Bytes source = ipv6_source(ip), destination = ipv6_destination(ip);
   if (discovery_.take(call, packet)) return;
-  if (in == nullptr || in->ipv6.empty()) {
+  if (in == nullptr || !in->speaks_ipv6) {
     batch.drop(packet, call.reason(RouteReason::kNotUnicast));
     return;
   }
+  if (groups_.answer(call, packet)) return;
   if (in->has_ipv6(destination)) {
     deliver(call, packet);
   } else if ((destination == kIpv6AllNodes || destination == kIpv6AllRouters) &&
@@ -299,18 +310,20 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   const Ipv6Extensions chain = walk_extensions(ip);
   const Ipv6Bytes ours = ipv6_destination(ip);
   const bool is_icmp = chain.end == Ipv6ChainEnd::kUpper && chain.upper_protocol == kIcmpv6;
-  const bool is_part = is_part_of_icmp(ip, chain);
-  if (chain.receiver_problem.action == Ipv6Problem::Action::kAnswer) {
-    report(call, packet, {4, chain.receiver_problem.code, chain.receiver_problem.pointer},
-           call.reason(RouteReason::kMalformed), &ours);
-  } else if (is_icmp && !is_part && becomes_reply(batch, packet, chain, in->host < 0)) {
+  const bool part = is_part(ip, chain);
+  const Ipv6Problem& problem = problem_of(chain);
+  if (problem.action == Ipv6Problem::Action::kAnswer) {
+    report(call, packet, {4, problem.code, problem.pointer}, call.reason(RouteReason::kMalformed),
+           &ours);
+  } else if (is_icmp && !part && problem.action == Ipv6Problem::Action::kNone &&
+             becomes_reply(batch, packet, chain, in->host < 0)) {
     answers_.reply(call, packet, ipv6_destination(packet_of(call.batch, packet)));
   } else if (punt_(call, packet, in)) {
     return;
-  } else if (is_part) {
+  } else if (part) {
     put_together(call, packet, chain.fragment_at);
-  } else if (is_icmp || chain.end != Ipv6ChainEnd::kUpper ||
-             chain.upper_protocol == kNoNextHeader ||
+  } else if (is_icmp || problem.action != Ipv6Problem::Action::kNone ||
+             chain.end != Ipv6ChainEnd::kUpper || chain.upper_protocol == kNoNextHeader ||
              (chain.upper_protocol == kUdp &&
               !is_good_udp(ip.subspan(chain.upper_offset), ipv6_source(ip), ours))) {
     batch.drop(packet, call.reason(RouteReason::kOwnAddress));
@@ -325,7 +338,8 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   }
 }
 
-/// RFC 8200 4.5: fragments that are wrong by themselves are reported.
+/// RFC 8200 4.5: fragments that are wrong by themselves are reported. Of others those of echo
+/// requests are put together.
 void Ipv6Router::put_together(const FinishContext& call, std::uint16_t packet,
                               std::size_t fragment_at) noexcept {
   const std::span<const std::byte> ip = packet_of(call.batch, packet);
@@ -337,6 +351,10 @@ void Ipv6Router::put_together(const FinishContext& call, std::uint16_t packet,
     const std::size_t wrong_at = uneven ? kPayloadLengthAt : fragment_at + 2;
     report(call, packet, Icmpv6Error::erroneous_field(static_cast<std::uint32_t>(wrong_at)),
            call.reason(RouteReason::kBadFragment), &ours);
+    return;
+  }
+  if (wire_bytes::u8(ip, fragment_at) != kIcmpv6) {
+    call.batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;
   }
   fragments_.ipv6(call, packet, fragment_at);

@@ -7,6 +7,7 @@
 #include "services/functions/function.hpp"
 #include "services/functions/route/answer_routes.hpp"
 #include "services/functions/route/fragmented_echo.hpp"
+#include "services/functions/route/group_reports.hpp"
 #include "services/functions/route/held_draft.hpp"
 #include "services/functions/route/ipv6_discovery.hpp"
 #include "services/functions/route/next_hops.hpp"
@@ -34,6 +35,7 @@ class Ipv6Router {
         punt_(punt),
         answers_(answers),
         discovery_(ports, limits.others, punt, advertiser),
+        groups_(ports),
         fragments_(fragments) {}
 
   /// A packet with a hop limit above 1 that the table sends this way.
@@ -72,6 +74,7 @@ class Ipv6Router {
   Punt& punt_;
   const AnswerRoutes& answers_;
   Ipv6Discovery discovery_;
+  GroupReports groups_;
   FragmentedEcho& fragments_;
   Ipv4Router* ipv4_ = nullptr;
 };

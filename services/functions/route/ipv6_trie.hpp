@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "services/functions/route/ipv6_address.hpp"
+#include "services/functions/route/own_filter.hpp"
 
 /// Longest prefix match for IPv6: a trie; its first level takes 24 bits and each further one 8, as
 /// that of DPDK's rte_fib6, with nodes of a cache line. An entry is a next hop, or, with
@@ -65,20 +66,14 @@ static_assert(alignof(Ipv6Node) == 64);
 static_assert(offsetof(Ipv6Node, starts) == 0 && offsetof(Ipv6Node, before) == 32);
 static_assert(offsetof(Ipv6Node, more) == 36 && offsetof(Ipv6Node, entries) == 40);
 
-/// One of 32 bits for an address: a source without its bit in the filter is none of ours.
-constexpr std::uint32_t own_filter_bit(Ipv6Address address) {
-  const std::uint64_t folded = address.high ^ address.low;
-  return 1u << (static_cast<std::uint32_t>(folded ^ folded >> 32) * 0x9e3779b1u >> 27);
-}
-
 /// A cheap view of the IPv6 part of a route image; borrowed.
 struct Ipv6Routes {
   const std::uint32_t* table24 = nullptr;  ///< null: the table has no IPv6 route
   const Ipv6Node* nodes = nullptr;
   const std::uint32_t* runs = nullptr;
   const Ipv6Address* own = nullptr;
+  const OwnFilter* own_filter = nullptr;  ///< of `own`; never null where they are present
   std::uint32_t own_count = 0;
-  std::uint32_t own_filter = 0;  ///< see own_filter_bit()
 
   constexpr bool present() const noexcept { return table24 != nullptr; }
 
@@ -97,13 +92,13 @@ struct Ipv6Routes {
     return entry == 0 ? kHopDefaultIpv6 : entry;
   }
   constexpr bool is_own(Ipv6Address address) const noexcept {
-    if ((own_filter & own_filter_bit(address)) == 0) return false;
+    if (!own_filter->may_have(OwnFilter::hash(address))) return false;
     for (std::uint32_t i = 0; i < own_count; ++i) {
       if (own[i].high == address.high && own[i].low == address.low) return true;
     }
     return false;
   }
 };
-static_assert(sizeof(Ipv6Routes) == 40);
+static_assert(sizeof(Ipv6Routes) == 48);
 
 }  // namespace millrace

@@ -20,6 +20,7 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kRefusalsMax = 100;
+constexpr int kReadsMax = 3;  // of a table that changes meanwhile
 
 std::uint32_t host_order(std::uint32_t word) {
   static_assert(std::endian::native == std::endian::little);
@@ -87,6 +88,17 @@ std::vector<Way> ways_of(int family, std::span<const std::byte> bytes) {
   return ways;
 }
 
+/// RTAX_MTU of RTA_METRICS; 0: none. Less than what each link of the family carries is that (RFC
+/// 791 3.2, RFC 8200 5).
+std::uint16_t mtu_of(std::span<const std::byte> metrics, bool is_ipv6) {
+  std::uint32_t mtu = 0;
+  for_each_attribute(metrics, [&](const NetlinkAttribute& metric) {
+    if (metric.type == RTAX_MTU) metric.read(mtu);
+  });
+  if (mtu == 0) return 0;
+  return static_cast<std::uint16_t>(std::clamp(mtu, is_ipv6 ? 1280u : 68u, 65'535u));
+}
+
 /// What of a message is neither prefix nor type.
 struct Facts {
   std::uint32_t table = RT_TABLE_UNSPEC;
@@ -114,6 +126,9 @@ Facts facts_of(const rtmsg& route, std::span<const std::byte> attributes, RouteL
       case RTA_PRIORITY:
         attribute.read(facts.metric);
         break;
+      case RTA_METRICS:
+        line.mtu = mtu_of(attribute.bytes, line.is_ipv6);
+        break;
       case RTA_MULTIPATH:
         facts.ways = ways_of(route.rtm_family, attribute.bytes);
         break;
@@ -136,9 +151,11 @@ bool is_never_routed(const RouteLine& line) {
 /// False when the router has nothing to do with a route of that type.
 bool take_type(std::uint8_t type, std::uint32_t metric, RouteLine& line) {
   switch (type) {
-    case RTN_UNREACHABLE:
     case RTN_PROHIBIT:
-      line.unreachable = true;
+      line.refusal = RouteRefusal::kProhibited;
+      return true;
+    case RTN_UNREACHABLE:
+      line.refusal = RouteRefusal::kUnreachable;
       return metric != UINT32_MAX;  // else the kernel's own: there is no default route
     case RTN_BLACKHOLE:
     case RTN_UNICAST:
@@ -228,16 +245,20 @@ void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& 
   }
 }
 
-void for_each_kernel_route(const std::function<void(std::span<const std::byte> message)>& visit) {
-  read_kernel_table(KernelTable::kRoutes,
-                    [&](const nlmsghdr&, std::span<const std::byte> message) { visit(message); });
+bool for_each_kernel_route(const std::function<void(std::span<const std::byte> message)>& visit) {
+  return read_kernel_table(
+      KernelTable::kRoutes,
+      [&](const nlmsghdr&, std::span<const std::byte> message) { visit(message); });
 }
 
 KernelRoutes read_kernel_routes(const HostInterfaces& interfaces) {
-  KernelRoutes routes;
-  for_each_kernel_route(
-      [&](std::span<const std::byte> message) { add_kernel_route(message, interfaces, routes); });
-  return routes;
+  for (int tried = 1;; ++tried) {
+    KernelRoutes routes;
+    const bool whole = for_each_kernel_route(
+        [&](std::span<const std::byte> message) { add_kernel_route(message, interfaces, routes); });
+    // Whoever follows them reads them anew, too.
+    if (whole || tried == kReadsMax) return routes;
+  }
 }
 
 }  // namespace millrace

@@ -34,8 +34,7 @@ void check_host_interfaces(std::span<const PlanPort> ports, std::string_view set
 
 /// What the kernel says of one route of table main.
 struct KernelRoute {
-  /// `unreachable` and `prohibit` are answered with "no route". Of the next hops those by
-  /// `interfaces` that are not dead, at most kRouteMembersMax.
+  /// Of the next hops those by `interfaces` that are not dead, at most kRouteMembersMax.
   RouteLine line;
   std::uint32_t metric = 0;
   std::uint16_t flags = 0;  ///< of the message: NLM_F_REPLACE, NLM_F_APPEND, ...
@@ -53,8 +52,8 @@ std::optional<KernelRoute> parse_kernel_route(std::span<const std::byte> message
 
 /// Calls `visit` with the message of each route of both families, as they are now: where a prefix
 /// stands twice, the first has the lower metric. A change meanwhile may be in it or not. Throws
-/// Error.
-void for_each_kernel_route(const std::function<void(std::span<const std::byte> message)>& visit);
+/// Error. False: a change made the kernel leave some out, or say them twice (read_kernel_table()).
+bool for_each_kernel_route(const std::function<void(std::span<const std::byte> message)>& visit);
 
 struct KernelRoutes {
   std::vector<RouteLine> lines;       ///< in the order of for_each_kernel_route()
@@ -66,7 +65,7 @@ struct KernelRoutes {
 void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& interfaces,
                       KernelRoutes& routes);
 
-/// All of both families. Throws Error.
+/// All of both families. When changes come between, they are read again, a few times. Throws Error.
 KernelRoutes read_kernel_routes(const HostInterfaces& interfaces);
 
 }  // namespace millrace

@@ -86,8 +86,8 @@ std::size_t NextHops::write_question(const Departure& at, const MacAddress* know
   if (port == nullptr) return 0;
   if (at.neighbour.family == NeighbourFamily::kIpv4) {
     const std::uint32_t target = ipv4_of(at.neighbour);
-    const OwnAddress* const source = port->source_for(target);
-    // Without an address of its own it asks as a prober does (RFC 5227).
+    const OwnAddress* const source = ports_.source_at(*port, target);
+    // A router without any address asks as a prober does (RFC 5227).
     write_arp(question, port->mac, known != nullptr ? *known : kBroadcastMac,
               {.operation = kArpRequest,
                .sender_mac = port->mac,

@@ -63,7 +63,7 @@ void paint(std::span<const RibRoute> routes, std::span<const std::uint32_t> bloc
 
 std::uint32_t count_of(std::size_t number) { return static_cast<std::uint32_t>(number); }
 
-/// Counts and filters of the image.
+/// Counts of the image.
 RouteHeader header_of(const RouteSet& set, std::size_t block_count, const Ipv6Trie& trie) {
   RouteHeader header{};
   header.own_count = count_of(set.own.size());
@@ -72,14 +72,10 @@ RouteHeader header_of(const RouteSet& set, std::size_t block_count, const Ipv6Tr
   header.block_count = count_of(block_count);
   header.member_count = count_of(set.members.size());
   header.fixed_count = count_of(set.fixed.size());
-  for (const std::uint32_t address : set.own) header.own_filter |= own_filter_bit(address);
   if (!set.has_ipv6) return header;
   header.ipv6_own_count = count_of(set.ipv6_own.size());
   header.ipv6_node_count = count_of(trie.nodes.size());
   header.ipv6_run_count = header.ipv6_first_chunk = count_of(trie.runs.size());
-  for (const Ipv6Address& address : set.ipv6_own) {
-    header.ipv6_own_filter |= own_filter_bit(address);
-  }
   return header;
 }
 
@@ -116,6 +112,7 @@ void write_ipv6(const RouteSet& set, const RouteHeader& layout, const Ipv6Trie& 
 
 void write_tables(const RouteSet& set, const RouteHeader& layout, std::byte* base) {
   std::memcpy(base + sizeof(ImageHeader), &layout, sizeof layout);
+  copy_to(base, kOwnFiltersAt, std::vector{own_filter_of(set.own), own_filter_of(set.ipv6_own)});
   copy_to(base, layout.own_at, set.own);
   for (std::size_t port = 0; port < set.ports.size(); ++port) {
     std::ranges::copy(set.ports[port],

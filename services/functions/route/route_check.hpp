@@ -40,7 +40,7 @@ constexpr std::uint32_t drop(RouteReason why) noexcept {
 }
 
 constexpr bool is_own(std::uint32_t address, const RouteTable& table) noexcept {
-  if ((table.own_filter & own_filter_bit(address)) == 0) return false;
+  if (!table.own_filter->may_have(OwnFilter::hash(address))) return false;
   for (const std::uint32_t own : table.own) {
     if (own == address) return true;
   }

@@ -71,8 +71,9 @@ struct Constants {
   Lanes multicast = all(0xe0e0e0e0);
   Lanes first_bytes = all(0x00ff00ff);
   Lanes link_local = all(0xfea9fea9);
-  Lanes own_factor = all(kOwnFilterFactor);
-  Lanes filter_half = all(32);
+  Lanes first_factor = all(OwnFilter::kFirstFactor);
+  Lanes second_factor = all(OwnFilter::kSecondFactor);
+  Lanes bits_of_word = all(31);
   Lanes one = all(1);
   Lanes ttl_above_one = all(0xfe);
   Lanes expired = all(kRouteTtlExpired);
@@ -210,22 +211,30 @@ Lanes odd_addresses(const Headers& header, const Constants& k) noexcept {
          k.first_bytes;
 }
 
-/// Not 0 where the source may be an address of ours: its own_filter_bit() is in the filter.
-Lanes maybe_own(const Headers& header, std::uint64_t own_filter, const Constants& k) noexcept {
-  const Lanes bit = host_order(header.source, k) * k.own_factor >> kOwnFilterShift;
-  const __m256i filter = _mm256_set1_epi64x(static_cast<std::int64_t>(own_filter));
-  const __m256i low = _mm256_shuffle_epi32(filter, 0b10'10'00'00);
-  const __m256i high = _mm256_shuffle_epi32(filter, 0b11'11'01'01);
-  // A shift by 32 or more, or by what should be negative, gives 0: each half answers for its own.
-  return (lanes(_mm256_srlv_epi32(low, raw(bit))) |
-          lanes(_mm256_srlv_epi32(high, raw(bit - k.filter_half)))) &
-         k.one;
+/// OwnFilter::hash()
+Lanes own_hash(Lanes address, const Constants& k) noexcept {
+  address = (address ^ address >> OwnFilter::kSecondShift) * k.first_factor;
+  address = (address ^ address >> OwnFilter::kFirstShift) * k.second_factor;
+  return address ^ address >> OwnFilter::kSecondShift;
+}
+
+/// Not 0 where the source may be an address of ours: OwnFilter::may_have() of its hash.
+Lanes maybe_own(const Headers& header, const OwnFilter& filter, const Constants& k) noexcept {
+  Lanes hash = own_hash(host_order(header.source, k), k);
+  Lanes all = k.one;
+  for (const auto& table : filter.words) {
+    // The word by three bits of the hash; of higher ones the instruction knows nothing.
+    const __m256i word = _mm256_permutevar8x32_epi32(raw(load(table)), raw(hash >> 5));
+    all &= lanes(_mm256_srlv_epi32(word, raw(hash & k.bits_of_word)));
+    hash >>= 8;
+  }
+  return all;
 }
 
 /// One bit a lane: nothing in the IPv4 header asks for a closer look.
 std::uint32_t ordinary_headers(const Headers& header, Lanes length, const RouteTable& table,
                                const Constants& k) noexcept {
-  const Lanes odd = odd_addresses(header, k) | maybe_own(header, table.own_filter, k);
+  const Lanes odd = odd_addresses(header, k) | maybe_own(header, *table.own_filter, k);
   return high_bits(raw(reinterpret_cast<Lanes>(is_plain(header, k) & is_whole(header, length, k) &
                                                sums_up(header, k) & (odd == 0))));
 }

@@ -67,7 +67,7 @@ const std::uint8_t* plain_target(const FinishContext& call, std::uint16_t packet
   const auto next = std::to_integer<std::uint8_t>(frame[kNextHeaderAt]);
   const bool plain = is_ipv4 ? frame[14] == kPlainIpv4
                              : next != ip_protocol::kHopByHop && next != ip_protocol::kFragment;
-  if (!plain || hop.output == call.facts.port_in ||
+  if (!plain || hop.output == call.facts.port_in || hop.has_mtu != 0 ||
       call.batch.length[packet] > router.frame_bytes_max(hop.output)) {
     return nullptr;
   }
@@ -135,12 +135,14 @@ struct PlainHop {
     std::memcpy(&first, hop.macs.data(), sizeof first);
     std::memcpy(&second, hop.macs.data() + sizeof first, sizeof second);
   }
-  /// It forwards, and one MAC address goes for all packets; `answers`: it is no neighbour's.
+  /// It forwards, and one MAC address goes for all packets; `answers`: it is no neighbour's, and
+  /// packets may be as long as the port's MTU.
   bool is_plain(bool answers) const noexcept {
     static_assert(offsetof(RouteRewrite, reason) == 13 && offsetof(RouteRewrite, kind) == 14);
+    static_assert(offsetof(RouteRewrite, has_mtu) == 15);
     static_assert(static_cast<int>(RouteHopKind::kStatic) == 0);
-    const auto what = static_cast<std::uint16_t>(second >> 40);
-    return answers ? what == 0 : (what & 0xff) == 0 && what != kGroup << 8;
+    const auto what = static_cast<std::uint32_t>(second >> 40);
+    return answers ? what == 0 : (what & 0xff) == 0 && (what >> 8 & 0xff) != kGroup;
   }
   std::uint8_t output() const noexcept { return static_cast<std::uint8_t>(second >> 32); }
   void write_macs(std::byte* frame) const noexcept {

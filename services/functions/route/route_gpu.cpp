@@ -27,7 +27,7 @@ RouteTable moved_to(const RouteTable& here, const std::byte* there, DeviceMemory
   };
   return {.table24 = moved(here.table24),
           .blocks = moved(here.blocks),
-          .own_filter = here.own_filter,
+          .own_filter = memory.copy_of(std::span(here.own_filter, 1)),
           .own = {memory.copy_of(here.own), here.own.size()},
           .hops = {},
           .members = {},
@@ -36,8 +36,10 @@ RouteTable moved_to(const RouteTable& here, const std::byte* there, DeviceMemory
                    .nodes = moved(here.ipv6.nodes),
                    .runs = moved(here.ipv6.runs),
                    .own = memory.copy_of(std::span(here.ipv6.own, here.ipv6.own_count)),
-                   .own_count = here.ipv6.own_count,
-                   .own_filter = here.ipv6.own_filter},
+                   .own_filter = here.ipv6.present()
+                                     ? memory.copy_of(std::span(here.ipv6.own_filter, 1))
+                                     : nullptr,
+                   .own_count = here.ipv6.own_count},
           .fixed = {},
           .journal = {}};
 }

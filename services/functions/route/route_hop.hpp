@@ -23,13 +23,14 @@ struct RouteHop {
   std::uint8_t reason;         ///< RouteReason; kNone: forward
   std::uint8_t kind;           ///< RouteHopKind
   std::uint8_t member_count;   ///< kGroup: 1..kRouteMembersMax, else 0
-  std::uint8_t padding[2];     ///< 0
+  std::uint16_t mtu;           ///< of packets that go there; 0: that of the port
   std::uint32_t first_member;  ///< kGroup: place of the first one in the image's members, else 0
   std::uint8_t gateway[16];    ///< as on the wire; of IPv4 the first four bytes
 };
 static_assert(sizeof(RouteHop) == 32);
 static_assert(offsetof(RouteHop, port) == 6 && offsetof(RouteHop, reason) == 7);
 static_assert(offsetof(RouteHop, kind) == 8 && offsetof(RouteHop, gateway) == 16);
+static_assert(offsetof(RouteHop, mtu) == 10);
 static_assert(offsetof(RouteHop, member_count) == 9 && offsetof(RouteHop, first_member) == 12);
 
 inline constexpr std::uint32_t kRouteMembersMax = 16;  ///< of a group

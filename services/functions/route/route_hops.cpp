@@ -58,6 +58,7 @@ RouteRewrite RouteHops::resolve(const RouteHop& hop) const noexcept {
     MILLRACE_CHECK(hop.port < ports_.size());
     const Port& port = ports_[hop.port];
     rewrite.output = port.number;
+    rewrite.has_mtu = hop.mtu != 0 ? 1 : 0;
     std::ranges::copy(hop.mac, rewrite.macs.begin());
     std::ranges::copy(port.mac, rewrite.macs.begin() + 6);
   }

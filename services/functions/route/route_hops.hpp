@@ -17,11 +17,11 @@ namespace millrace {
 /// A next hop as one worker applies it: private memory, made once from image and ports.
 struct alignas(16) RouteRewrite {
   std::array<std::uint8_t, 12>
-      macs;             ///< of the frame: destination (next hop), source (output port)
-  std::uint8_t output;  ///< port number
-  std::uint8_t reason;  ///< RouteReason; kNone: forward
-  std::uint8_t kind;    ///< RouteHopKind
-  std::uint8_t padding;
+      macs;              ///< of the frame: destination (next hop), source (output port)
+  std::uint8_t output;   ///< port number
+  std::uint8_t reason;   ///< RouteReason; kNone: forward
+  std::uint8_t kind;     ///< RouteHopKind
+  std::uint8_t has_mtu;  ///< 1: the hop's own MTU has to be looked at
 };
 static_assert(sizeof(RouteRewrite) == 16);
 

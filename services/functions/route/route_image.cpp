@@ -86,8 +86,8 @@ Ipv6Routes view_ipv6(std::span<const std::byte> image, const RouteHeader& header
       .nodes = part<Ipv6Node>(image, header.ipv6_nodes_at, header.ipv6_node_count).data(),
       .runs = part<std::uint32_t>(image, header.ipv6_runs_at, header.ipv6_run_count).data(),
       .own = part<Ipv6Address>(image, header.ipv6_own_at, header.ipv6_own_count).data(),
+      .own_filter = part<OwnFilter>(image, kOwnFiltersAt, 2).data() + 1,
       .own_count = header.ipv6_own_count,
-      .own_filter = header.ipv6_own_filter,
   };
 }
 
@@ -104,7 +104,7 @@ void lay_out_ipv6(RouteHeader& header, std::uint64_t& bytes) {
 }  // namespace
 
 RouteHeader lay_out_route_image(RouteHeader header, std::uint64_t& bytes) {
-  header.own_at = kRouteLiveAt + sizeof(RouteLive);
+  header.own_at = kOwnFiltersAt + 2 * sizeof(OwnFilter);
   header.ports_at = header.own_at + align_up(header.own_count * sizeof(std::uint32_t), 8);
   header.hops_at = header.ports_at + std::uint64_t{header.port_count} * kPortNameBytes;
   header.members_at = header.hops_at + header.hop_count * sizeof(RouteHop);
@@ -143,7 +143,7 @@ std::optional<RouteLive> read_route_live(const std::string& path) {
 }
 
 RouteTable view_route_image(std::span<const std::byte> image) {
-  if (image.size() < kRouteLiveAt + sizeof(RouteLive)) {
+  if (image.size() < kOwnFiltersAt + 2 * sizeof(OwnFilter)) {
     throw Error("route image: shorter than its header");
   }
   RouteHeader header{};
@@ -158,7 +158,7 @@ RouteTable view_route_image(std::span<const std::byte> image) {
   table.live = part<RouteLive>(image, kRouteLiveAt, 1).data();
   table.table24 = part<std::uint32_t>(image, header.table24_at, kTable24Entries).data();
   table.blocks = part<std::uint32_t>(image, header.blocks_at, header.block_count).data();
-  table.own_filter = header.own_filter;
+  table.own_filter = part<OwnFilter>(image, kOwnFiltersAt, 2).data();
   table.own = part<std::uint32_t>(image, header.own_at, header.own_count);
   table.hops = part<RouteHop>(image, header.hops_at, header.hop_count);
   table.members = part<RouteMember>(image, header.members_at, header.member_count);

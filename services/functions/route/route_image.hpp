@@ -11,6 +11,7 @@
 
 #include "services/functions/image_file.hpp"
 #include "services/functions/route/ipv6_trie.hpp"
+#include "services/functions/route/own_filter.hpp"
 #include "services/functions/route/route_hop.hpp"
 #include "services/functions/route/route_reason.hpp"
 #include "shared/base/fnv.hpp"
@@ -20,9 +21,9 @@
 /// Access Speeds, 1998) with 32-bit entries. The first 24 bits of an address choose an entry: a
 /// next hop, or, with kBlockFlag, a block of 256 entries of which the last 8 bits choose one.
 ///
-///     ImageHeader | RouteHeader | RouteLive | own addresses | port names | next hops
-///       | members of groups | journal | table 24 | blocks | IPv6: table 24 | nodes | runs
-///       | own addresses | fixed routes
+///     ImageHeader | RouteHeader | RouteLive | filters of own addresses, of IPv4 and of IPv6
+///       | own addresses | port names | next hops | members of groups | journal | table 24 | blocks
+///       | IPv6: table 24 | nodes | runs | own addresses | fixed routes
 ///
 /// What is of IPv6 (ipv6_trie.hpp) is there when the table has an IPv6 route.
 ///
@@ -65,11 +66,10 @@ struct RouteHeader {
   std::uint64_t hops_at;
   std::uint64_t table24_at;  ///< on a page
   std::uint64_t blocks_at;   ///< on a page
-  std::uint64_t own_filter;  ///< see own_filter_bit()
   std::uint32_t ipv6_own_count;
   std::uint32_t ipv6_node_count;
-  std::uint32_t ipv6_run_count;  ///< 0: there is no IPv6 part, and nothing of it set here
-  std::uint32_t ipv6_own_filter;
+  std::uint32_t ipv6_run_count;   ///< 0: there is no IPv6 part, and nothing of it set here
+  std::uint32_t padding;          ///< 0
   std::uint64_t ipv6_table24_at;  ///< on a page
   std::uint64_t ipv6_nodes_at;    ///< on a page
   std::uint64_t ipv6_runs_at;
@@ -84,26 +84,26 @@ struct RouteHeader {
   std::uint32_t journal_count;  ///< of a live image that devices copy: a power of two; 0: none does
   std::uint64_t journal_at;
 };
-static_assert(sizeof(RouteHeader) == 152 && alignof(RouteHeader) == 8);
+static_assert(sizeof(RouteHeader) == 144 && alignof(RouteHeader) == 8);
 static_assert(offsetof(RouteHeader, own_count) == 0 && offsetof(RouteHeader, port_count) == 4);
 static_assert(offsetof(RouteHeader, hop_count) == 8 && offsetof(RouteHeader, block_count) == 12);
 static_assert(offsetof(RouteHeader, own_at) == 16 && offsetof(RouteHeader, ports_at) == 24);
 static_assert(offsetof(RouteHeader, hops_at) == 32 && offsetof(RouteHeader, table24_at) == 40);
-static_assert(offsetof(RouteHeader, blocks_at) == 48 && offsetof(RouteHeader, own_filter) == 56);
-static_assert(offsetof(RouteHeader, ipv6_own_count) == 64);
-static_assert(offsetof(RouteHeader, ipv6_node_count) == 68);
-static_assert(offsetof(RouteHeader, ipv6_run_count) == 72);
-static_assert(offsetof(RouteHeader, ipv6_own_filter) == 76);
-static_assert(offsetof(RouteHeader, ipv6_table24_at) == 80);
-static_assert(offsetof(RouteHeader, ipv6_nodes_at) == 88);
-static_assert(offsetof(RouteHeader, ipv6_runs_at) == 96);
-static_assert(offsetof(RouteHeader, ipv6_own_at) == 104);
-static_assert(offsetof(RouteHeader, member_count) == 112);
-static_assert(offsetof(RouteHeader, ipv6_first_chunk) == 116);
-static_assert(offsetof(RouteHeader, members_at) == 120);
-static_assert(offsetof(RouteHeader, fixed_at) == 128 && offsetof(RouteHeader, fixed_count) == 136);
-static_assert(offsetof(RouteHeader, journal_count) == 140);
-static_assert(offsetof(RouteHeader, journal_at) == 144);
+static_assert(offsetof(RouteHeader, blocks_at) == 48);
+static_assert(offsetof(RouteHeader, ipv6_own_count) == 56);
+static_assert(offsetof(RouteHeader, ipv6_node_count) == 60);
+static_assert(offsetof(RouteHeader, ipv6_run_count) == 64);
+static_assert(offsetof(RouteHeader, padding) == 68);
+static_assert(offsetof(RouteHeader, ipv6_table24_at) == 72);
+static_assert(offsetof(RouteHeader, ipv6_nodes_at) == 80);
+static_assert(offsetof(RouteHeader, ipv6_runs_at) == 88);
+static_assert(offsetof(RouteHeader, ipv6_own_at) == 96);
+static_assert(offsetof(RouteHeader, member_count) == 104);
+static_assert(offsetof(RouteHeader, ipv6_first_chunk) == 108);
+static_assert(offsetof(RouteHeader, members_at) == 112);
+static_assert(offsetof(RouteHeader, fixed_at) == 120 && offsetof(RouteHeader, fixed_count) == 128);
+static_assert(offsetof(RouteHeader, journal_count) == 132);
+static_assert(offsetof(RouteHeader, journal_at) == 136);
 
 /// Which route a prefix has where several things say one: the first of these.
 enum class RouteLayer : std::uint8_t {
@@ -151,6 +151,9 @@ static_assert(offsetof(RouteLive, lost_count) == 40);
 static_assert(offsetof(RouteLive, journal_end) == 64 && offsetof(RouteLive, writer_count) == 72);
 inline constexpr std::uint64_t kRouteLiveAt = 256;
 static_assert(kRouteLiveAt >= sizeof(ImageHeader) + sizeof(RouteHeader));
+/// The two filters, on lines of their own.
+inline constexpr std::uint64_t kOwnFiltersAt = kRouteLiveAt + sizeof(RouteLive);
+static_assert(kOwnFiltersAt % alignof(OwnFilter) == 0);
 
 /// A change of one word behind the journal, or of none: a grace.
 struct LiveRecord {
@@ -165,15 +168,18 @@ inline constexpr std::uint32_t kRecordGrace = UINT32_MAX;
 inline constexpr std::uint32_t kJournalCountMax = 1u << 24;
 
 inline constexpr ImageKind kRouteImage = {"route",
-                                          fnv1a({6,
+                                          fnv1a({7,
                                                  sizeof(RouteHeader),
                                                  sizeof(RouteLive),
+                                                 sizeof(OwnFilter),
+                                                 OwnFilter::hash(1),
                                                  sizeof(FixedRoute),
                                                  sizeof(LiveRecord),
                                                  offsetof(RouteHeader, journal_at),
                                                  sizeof(RouteHop),
                                                  offsetof(RouteHop, port),
                                                  offsetof(RouteHop, kind),
+                                                 offsetof(RouteHop, mtu),
                                                  offsetof(RouteHop, gateway),
                                                  offsetof(RouteHop, first_member),
                                                  sizeof(RouteMember),
@@ -188,18 +194,11 @@ inline constexpr ImageKind kRouteImage = {"route",
                                                  offsetof(RouteHeader, ipv6_own_at),
                                                  static_cast<std::uint64_t>(RouteReason::kCount)})};
 
-/// One of 64 bits for an address: a source without its bit in the filter is none of ours.
-inline constexpr std::uint32_t kOwnFilterFactor = 0x9e3779b1;
-inline constexpr std::uint32_t kOwnFilterShift = 26;
-constexpr std::uint64_t own_filter_bit(std::uint32_t address) {
-  return std::uint64_t{1} << (address * kOwnFilterFactor >> kOwnFilterShift);
-}
-
 /// A cheap view of a mapped image; borrowed. IPv4 addresses in host byte order.
 struct RouteTable {
   const std::uint32_t* table24 = nullptr;
   const std::uint32_t* blocks = nullptr;
-  std::uint64_t own_filter = 0;
+  const OwnFilter* own_filter = nullptr;  ///< of `own`; of a mapped image never null
   std::span<const std::uint32_t> own;
   std::span<const RouteHop> hops;
   std::span<const RouteMember> members;                     ///< of the groups among them

@@ -26,6 +26,8 @@ enum class RouteReason : std::uint8_t {
   kUnavailable,
   kBadFragment,
   kPuntLimited,
+  kUnreachable,
+  kProhibited,
   kCount
 };
 
@@ -47,6 +49,8 @@ inline constexpr std::array<DeclaredReason, static_cast<std::size_t>(RouteReason
          {"unavailable", ReasonCause::kLoss, "a word of compute that means nothing"},
          {"bad_fragment", ReasonCause::kPacket,
           "to this router, and overlaps or contradicts others, or what it is of is too long"},
-         {"punt_limited", ReasonCause::kPolicy, "for the host behind a port, above punt_rate"}}};
+         {"punt_limited", ReasonCause::kPolicy, "for the host behind a port, above punt_rate"},
+         {"unreachable", ReasonCause::kPolicy, "a route of the kernel of type `unreachable`"},
+         {"prohibited", ReasonCause::kPolicy, "a route of the kernel of type `prohibit`"}}};
 
 }  // namespace millrace

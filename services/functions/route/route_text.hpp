@@ -33,13 +33,22 @@ struct RouteLineHop {
   std::uint32_t weight = 1;                ///< 1..kRouteWeightMax
 };
 
+/// What the sender of a packet without a next hop is told, if not silence.
+enum class RouteRefusal : std::uint8_t {
+  kNone,
+  kUnreachable,  ///< host unreachable; of IPv6: no route
+  kProhibited,   ///< communication administratively prohibited
+};
+
 struct RouteLine {
   bool is_ipv6 = false;
   std::uint32_t prefix = 0;  ///< of IPv4, host byte order; bits behind `length` are zero
   Ipv6Address ipv6_prefix;   ///< likewise
   std::uint8_t length = 0;   ///< bits, 0..32 or 0..128
-  bool unreachable = false;  ///< answered with "no route"; only of the kernel, no text says it
-  /// None: `drop`, or unreachable. Else 1..kRouteMembersMax; those of a text are all different.
+  RouteRefusal refusal = RouteRefusal::kNone;  ///< only of the kernel, no text says it
+  /// Of packets to there, in bytes; 0: that of the port. Only of the kernel likewise.
+  std::uint16_t mtu = 0;
+  /// None: `drop`, or a refusal. Else 1..kRouteMembersMax; those of a text are all different.
   std::vector<RouteLineHop> hops;
 };
 

@@ -10,7 +10,7 @@ namespace millrace {
 
 RouteWay way_of(const RouteHop& hop, std::uint8_t port,
                 std::span<const std::byte> destination) noexcept {
-  RouteWay way{.port = port};
+  RouteWay way{.port = port, .mtu = hop.mtu};
   const auto kind = static_cast<RouteHopKind>(hop.kind);
   switch (kind) {
     case RouteHopKind::kStatic:

@@ -17,6 +17,12 @@ struct RouteWay {
   std::uint8_t port = 0;
   NeighbourKey neighbour;  ///< family kNone: `mac` is the neighbour's
   MacAddress mac{};
+  std::uint32_t mtu = 0;  ///< of the route; 0: it says none
+
+  /// The longest packet that goes this way out of a port with that MTU.
+  constexpr std::uint32_t mtu_by(std::uint32_t port_mtu) const noexcept {
+    return mtu != 0 && mtu < port_mtu ? mtu : port_mtu;
+  }
 };
 
 /// By `hop`, no group, which forwards; `port`: its port in the topology. `destination`: 4 or 16

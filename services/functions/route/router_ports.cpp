@@ -7,6 +7,7 @@
 
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/error.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 
 namespace millrace {
 namespace {
@@ -38,13 +39,44 @@ RouterPort port_of(const PlanPort& from) {
 }  // namespace
 
 RouterPorts::RouterPorts(std::span<const PlanPort> ports) {
-  for (const PlanPort& port : ports) ports_.push_back(port_of(port));
+  ports_.reserve(ports.size());
+  for (const PlanPort& port : ports) {
+    const RouterPort& own = ports_.emplace_back(port_of(port));
+    if (first_ipv4_ == nullptr && !own.ipv4.empty()) first_ipv4_ = &own.ipv4.front();
+    const auto global = std::ranges::find_if(
+        own.ipv6, [](const PortIpv6& ip) { return !is_link_local(ip.address); });
+    if (first_ipv6_ == nullptr && global != own.ipv6.end()) first_ipv6_ = &global->address;
+  }
+  for (RouterPort& port : ports_) {
+    port.speaks_ipv6 =
+        !port.ipv6.empty() || (first_ipv6_ != nullptr && port.mtu >= ipv6_wire::kMtuMin);
+  }
 }
 
 bool RouterPorts::is_own(const Ipv6Bytes& address) const noexcept {
   return std::ranges::any_of(ports_, [&](const RouterPort& port) {
     return port.has_ipv6(address) || port.is_anycast(address);
   });
+}
+
+bool RouterPorts::answers_for(const RouterPort& port, std::uint32_t address) const noexcept {
+  return port.ipv4.empty() ? is_own(address) : port.has_ipv4(address);
+}
+
+bool RouterPorts::is_own(std::uint32_t address) const noexcept {
+  return std::ranges::any_of(ports_,
+                             [&](const RouterPort& port) { return port.has_ipv4(address); });
+}
+
+const OwnAddress* RouterPorts::source_at(const RouterPort& port, std::uint32_t to) const noexcept {
+  const OwnAddress* const own = port.source_for(to);
+  return own != nullptr ? own : first_ipv4_;
+}
+
+const Ipv6Bytes* RouterPorts::source_at(const RouterPort& port,
+                                        const Ipv6Bytes& to) const noexcept {
+  const Ipv6Bytes* const own = port.source_for(to);
+  return !reaches(own, to) && first_ipv6_ != nullptr ? first_ipv6_ : own;
 }
 
 std::size_t number_of_port(std::string_view setting, const std::string& name,
@@ -61,8 +93,7 @@ bool RouterPort::has_ipv4(std::uint32_t address) const noexcept {
 }
 
 bool RouterPort::has_ipv6(const Ipv6Bytes& address) const noexcept {
-  if (ipv6.empty()) return false;
-  return address == link_local ||
+  return (speaks_ipv6 && address == link_local) ||
          std::ranges::find(ipv6, address, &PortIpv6::address) != ipv6.end();
 }
 
@@ -77,7 +108,7 @@ bool RouterPort::is_near(std::uint32_t address) const noexcept {
 }
 
 bool RouterPort::is_near(const Ipv6Bytes& address) const noexcept {
-  if (is_link_local(address)) return !ipv6.empty();
+  if (is_link_local(address)) return speaks_ipv6;
   return std::ranges::any_of(ipv6, [&](const auto& own) { return in_network(address, own); });
 }
 
@@ -102,8 +133,8 @@ const OwnAddress* RouterPort::source_for(std::uint32_t to) const noexcept {
 }
 
 const Ipv6Bytes* RouterPort::source_for(const Ipv6Bytes& to) const noexcept {
-  if (ipv6.empty()) return nullptr;
-  if (is_link_local(to)) return &link_local;
+  if (!speaks_ipv6) return nullptr;
+  if (is_link_local(to) || ipv6.empty()) return &link_local;
   for (const PortIpv6& own : ipv6) {
     if (in_network(to, own)) return &own.address;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 namespace millrace {
 namespace {
@@ -98,20 +99,21 @@ std::uint32_t LiveNodes::update_node(std::uint32_t now, std::span<const Ipv6Rout
                                      const Ipv6Route& changed) {
   const Bytes bytes = is_node(now) ? covered(changed, depth) : Bytes{};
   const Entries before = entries_of(now);
-  Entries entries = before;
-  std::fill(entries.begin() + bytes.first, entries.begin() + bytes.last + 1, inherited);
+  Level level{.entries = before, .bytes = bytes};
+  if (is_node(now) && changed.length > depth) {
+    inherited = inherited_around(routes, depth, inherited, changed);
+  }
+  routes = routes_of(routes, depth, bytes);
+  level.paint(0, bytes.first, bytes.last, inherited);
   // In order a prefix comes before all that lie in it, which overwrite it.
   const std::uint32_t end = depth + kNodeBits;
   for (const Ipv6Route& route : routes) {
     if (route.length > end) continue;
     const std::uint32_t first = route.prefix.byte(depth / 8);
-    const std::uint32_t last = first + (1u << (end - route.length)) - 1;
-    for (std::uint32_t byte = std::max(first, bytes.first); byte <= std::min(last, bytes.last);
-         ++byte) {
-      entries[byte] = route.hop;
-    }
+    level.paint(route.length, first, first + (1u << (end - route.length)) - 1, route.hop);
   }
-  update_below(before, routes, depth, bytes, changed, entries);
+  update_below(before, routes, depth, changed, level);
+  const Entries& entries = level.entries;
   const std::uint32_t put_at = put(now, entries);
   for (std::uint32_t byte = bytes.first; byte <= bytes.last; ++byte) {
     if (is_node(now) && is_node(before[byte]) && !is_node(entries[byte])) retire_all(before[byte]);
@@ -119,10 +121,45 @@ std::uint32_t LiveNodes::update_node(std::uint32_t now, std::span<const Ipv6Rout
   return put_at;
 }
 
-/// The nodes of prefixes that go beyond this one.
+void LiveNodes::Level::paint(std::uint8_t length, std::uint32_t first, std::uint32_t last,
+                             std::uint32_t hop) {
+  for (std::uint32_t byte = std::max(first, bytes.first); byte <= std::min(last, bytes.last);
+       ++byte) {
+    entries[byte] = hop;
+    lengths[byte] = length;
+  }
+}
+
+/// Those of `routes` that begin with one of the bytes. They are in order.
+std::span<const Ipv6Route> LiveNodes::routes_of(std::span<const Ipv6Route> routes,
+                                                std::uint32_t depth, Bytes bytes) {
+  const auto byte_of = [&](const Ipv6Route& route) { return route.prefix.byte(depth / 8); };
+  const auto first = std::ranges::lower_bound(routes, bytes.first, {}, byte_of);
+  const auto end = std::ranges::upper_bound(routes, bytes.last, {}, byte_of);
+  return {first, end};
+}
+
+/// What the addresses that `changed` covers have of the prefixes around it, which may begin with
+/// another byte than it.
+std::uint32_t LiveNodes::inherited_around(std::span<const Ipv6Route> routes, std::uint32_t depth,
+                                          std::uint32_t inherited, const Ipv6Route& changed) {
+  const auto order = [](const Ipv6Route& route) {
+    return std::tuple(route.prefix.high, route.prefix.low, route.length);
+  };
+  const std::uint32_t end = std::min<std::uint32_t>(changed.length, depth + kNodeBits);
+  for (std::uint32_t length = depth + 1; length < end; ++length) {
+    const Ipv6Address prefix = changed.prefix & ipv6_mask(length);
+    const std::tuple key(prefix.high, prefix.low, static_cast<std::uint8_t>(length));
+    const auto at = std::ranges::lower_bound(routes, key, {}, order);
+    if (at != routes.end() && order(*at) == key) inherited = at->hop;
+  }
+  return inherited;
+}
+
+/// The nodes of prefixes that go beyond this one. Where a longer prefix than `changed` lies over a
+/// node, it inherits from that, so it stays as it is.
 void LiveNodes::update_below(const Entries& before, std::span<const Ipv6Route> routes,
-                             std::uint32_t depth, Bytes bytes, const Ipv6Route& changed,
-                             Entries& entries) {
+                             std::uint32_t depth, const Ipv6Route& changed, Level& level) {
   const std::uint32_t end = depth + kNodeBits;
   for (auto at = routes.begin(); at != routes.end();) {
     const std::uint32_t byte = at->prefix.byte(depth / 8);
@@ -133,8 +170,13 @@ void LiveNodes::update_below(const Entries& before, std::span<const Ipv6Route> r
         std::find_if(at, of_byte, [&](const Ipv6Route& route) { return route.length > end; });
     const std::span<const Ipv6Route> group(beyond, of_byte);
     at = of_byte;
-    if (group.empty() || byte < bytes.first || byte > bytes.last) continue;
-    entries[byte] = update_node(before[byte], group, end, entries[byte], changed);
+    if (group.empty()) continue;
+    std::uint32_t& entry = level.entries[byte];
+    if (changed.length != 0 && level.lengths[byte] > changed.length && is_node(before[byte])) {
+      entry = before[byte];
+    } else {
+      entry = update_node(before[byte], group, end, entry, changed);
+    }
   }
 }
 

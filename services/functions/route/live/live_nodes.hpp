@@ -32,6 +32,14 @@ class LiveNodes final : public LiveLeaves {
   struct Bytes {
     std::uint32_t first = 0, last = 255;
   };
+  /// What a node is to be.
+  struct Level {
+    Entries entries;
+    std::array<std::uint8_t, 256>
+        lengths{};  ///< of the prefix of this node that lies there; 0: none
+    Bytes bytes;    ///< that may change
+    void paint(std::uint8_t length, std::uint32_t first, std::uint32_t last, std::uint32_t hop);
+  };
   struct Runs {
     std::array<std::uint64_t, 4> starts{};
     std::array<std::uint8_t, 4> before{};
@@ -43,8 +51,12 @@ class LiveNodes final : public LiveLeaves {
   static Runs runs_of(const Entries& entries);
   std::uint32_t update_node(std::uint32_t now, std::span<const Ipv6Route> routes,
                             std::uint32_t depth, std::uint32_t inherited, const Ipv6Route& changed);
+  static std::span<const Ipv6Route> routes_of(std::span<const Ipv6Route> routes,
+                                              std::uint32_t depth, Bytes bytes);
+  static std::uint32_t inherited_around(std::span<const Ipv6Route> routes, std::uint32_t depth,
+                                        std::uint32_t inherited, const Ipv6Route& changed);
   void update_below(const Entries& before, std::span<const Ipv6Route> routes, std::uint32_t depth,
-                    Bytes bytes, const Ipv6Route& changed, Entries& entries);
+                    const Ipv6Route& changed, Level& level);
   std::uint32_t put(std::uint32_t now, const Entries& entries);
   void write_new(Ipv6Node& node, const Runs& runs, std::uint32_t more);
   Entries entries_of(std::uint32_t entry) const;

@@ -57,6 +57,30 @@ TEST(KernelTable, WhatItsVisitorThrowsIsThrown) {
       read_kernel_table(KernelTable::kRoutes, [](const auto&, auto) { throw Error("no"); }), Error);
 }
 
+TEST(KernelTable, AnAnswerTellsOfAChangeMeanwhileAndOfTheEnd) {
+  struct {
+    nlmsghdr header;
+    std::int32_t error;
+  } message{};
+  message.header.nlmsg_len = sizeof message;
+  int visited = 0;
+  const auto take = [&](std::uint16_t type, std::uint16_t flags) {
+    message.header.nlmsg_type = type;
+    message.header.nlmsg_flags = flags;
+    return take_kernel_answer(KernelTable::kRoutes, std::as_bytes(std::span(&message, 1)),
+                              [&](const auto&, auto) { ++visited; });
+  };
+  const KernelAnswer usual = take(RTM_NEWROUTE, NLM_F_MULTI);
+  EXPECT_TRUE(usual.whole && !usual.last);
+  EXPECT_FALSE(take(RTM_NEWROUTE, NLM_F_MULTI | NLM_F_DUMP_INTR).whole);
+  const KernelAnswer end = take(NLMSG_DONE, NLM_F_MULTI | NLM_F_DUMP_INTR);
+  EXPECT_TRUE(end.last && !end.whole);
+  EXPECT_TRUE(take(NLMSG_DONE, NLM_F_MULTI).whole);
+  EXPECT_EQ(visited, 4);
+  message.error = -EBUSY;
+  EXPECT_THROW(take(NLMSG_DONE, NLM_F_MULTI), Error);
+}
+
 /// A socket that has been told what the test sends.
 class Told : public testing::Test {
  protected:

@@ -33,7 +33,7 @@ TEST(HopNumbers, EqualNextHopsHaveOneNumberAndTheFixedOnesComeFirst) {
   EXPECT_EQ(numbers.find(line_of({by("wan", 1)}), again), "");
   EXPECT_EQ(numbers.find({}, drop), "");
   RouteLine unreachable;
-  unreachable.unreachable = true;
+  unreachable.refusal = RouteRefusal::kUnreachable;
   EXPECT_EQ(numbers.find(unreachable, none), "");
   EXPECT_EQ(one, kHopFirst);
   EXPECT_EQ(other, kHopFirst + 1);
@@ -41,6 +41,26 @@ TEST(HopNumbers, EqualNextHopsHaveOneNumberAndTheFixedOnesComeFirst) {
   EXPECT_EQ(drop, kHopNowhere);
   EXPECT_EQ(none, kHopFirst + 2);
   EXPECT_EQ(numbers.hops()[other].port, 0);
+}
+
+TEST(HopNumbers, RefusalsAndMtusAreNextHopsOfTheirOwn) {
+  HopNumbers numbers(two_ports(), true);
+  RouteLine line;
+  std::uint32_t number = 0;
+  line.refusal = RouteRefusal::kUnreachable;
+  EXPECT_EQ(numbers.find(line, number), "");
+  EXPECT_EQ(numbers.hops()[number].reason, static_cast<std::uint8_t>(RouteReason::kUnreachable));
+  line.refusal = RouteRefusal::kProhibited;
+  EXPECT_EQ(numbers.find(line, number), "");
+  EXPECT_EQ(numbers.hops()[number].reason, static_cast<std::uint8_t>(RouteReason::kProhibited));
+  std::uint32_t usual = 0, narrow = 0;
+  line = line_of({by("wan", 1)});
+  EXPECT_EQ(numbers.find(line, usual), "");
+  line.mtu = 1400;
+  EXPECT_EQ(numbers.find(line, narrow), "");
+  EXPECT_NE(usual, narrow);
+  EXPECT_EQ(numbers.hops()[usual].mtu, 0);
+  EXPECT_EQ(numbers.hops()[narrow].mtu, 1400);
 }
 
 TEST(HopNumbers, AGroupHasItsMembersAndEqualGroupsAreOne) {

@@ -116,6 +116,10 @@ TEST(Ipv4Router, AnExpiredTtlAndAMissingRouteAreReported) {
   EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 11}, datagram(frame)));
   parts.end(frame, RouteReason::kNoRoute);
   EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 3, .code = 0}, datagram(frame)));
+  parts.end(frame, RouteReason::kUnreachable);
+  EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 3, .code = 1}, datagram(frame)));
+  parts.end(frame, RouteReason::kProhibited);
+  EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 3, .code = 13}, datagram(frame)));
   parts.end(frame, RouteReason::kBadChecksum);
   EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kBadChecksum))) << "not reported";
 }
@@ -142,6 +146,20 @@ TEST(Ipv4Router, ATooLongPacketWithDfIsReportedWithTheMtu) {
   parts.forward(longer, static_way());
   EXPECT_TRUE(parts.is_answer(Reason::kReport));
   EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 3, .code = 4, .rest = 100}, datagram(longer)));
+}
+
+TEST(Ipv4Router, ARouteWithAnMtuOfItsOwnHasPacketsOfThatLength) {
+  RouteWay way = static_way();
+  way.mtu = 100;
+  const RouteFrame longer = transit({.payload = 81});
+  Ipv4Parts parts;
+  parts.forward(transit({.payload = 80}), way);
+  EXPECT_TRUE(parts.goes_on_by(1));
+  parts.forward(longer, way);
+  EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 3, .code = 4, .rest = 100}, datagram(longer)));
+  parts.forward(without_df(longer), way);
+  ASSERT_TRUE(parts.has_record(0, SideKind::kFragment, 1, Reason::kFragment));
+  EXPECT_EQ(parts.records()[0].argument, 100u);
 }
 
 TEST(Ipv4Router, ATooLongPacketWithoutDfIsFragmented) {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <vector>
 
 #include "services/functions/route/route_compute.hpp"
 #include "shared/layout/batch_arena.hpp"
@@ -206,13 +207,16 @@ TEST(Ipv6Compute, NothingIsReadBehindAFrame) {
 }
 
 TEST(Ipv6Compute, AForeignSourceInTheFilterOfOwnAddressesIsForwarded) {
-  Ipv6Address source = ipv6("2600::1");
-  while (own_filter_bit(source) != own_filter_bit(ipv6("2001:db8::1"))) ++source.low;
+  const Ipv6Address source = ipv6("2600::1");
+  const std::vector<Ipv6Address> both = {source, ipv6("2001:db8::1")};
+  const OwnFilter filter = own_filter_of(both);
+  RouteTable table = routes().table();
+  table.ipv6.own_filter = &filter;
   BatchArena arena;
   arena.add(make_ipv6_frame({.source = source}));
   arena.add(make_ipv6_frame({.source = ipv6("2001:db8::1")}));
   const Batch batch = arena.batch();
-  route_compute(routes().table(), batch, all_of(batch), batch.results(0));
+  route_compute(table, batch, all_of(batch), batch.results(0));
   EXPECT_EQ(batch.results(0)[0],
             kRouteIpv6 | routes().table().ipv6.look_up(Ipv6FrameSpec{}.destination));
   EXPECT_EQ(batch.results(0)[1], kRouteDrop | static_cast<std::uint32_t>(RouteReason::kNotUnicast));

@@ -37,6 +37,38 @@ TEST(Ipv6Router, APacketWithoutARouteIsReported) {
   EXPECT_EQ(parts.frame(), slow_icmpv6_error({.type = 1}, datagram(frame)));
 }
 
+TEST(Ipv6Router, APacketWithARouteThatRefusesItIsReported) {
+  RouterParts parts;
+  const RouteFrame frame = to_lan();
+  parts.take(frame);
+  parts.ipv6.end(parts.call(), 0, RouteReason::kUnreachable);
+  EXPECT_EQ(parts.frame(), slow_icmpv6_error({.type = 1}, datagram(frame)));
+  parts.take(frame);
+  parts.ipv6.end(parts.call(), 0, RouteReason::kProhibited);
+  EXPECT_EQ(parts.frame(), slow_icmpv6_error({.type = 1, .code = 1}, datagram(frame)));
+}
+
+TEST(Ipv6Router, APacketLongerThanItsRouteSaysIsReportedWithThatMtu) {
+  RouterParts parts;
+  const RouteFrame frame = to_lan();
+  parts.take(frame);
+  parts.ipv6.forward(parts.call(), 0, {.port = 1, .mac = kStationMac, .mtu = 50});
+  ASSERT_TRUE(parts.is_answer(Reason::kReport));
+  EXPECT_EQ(parts.frame(), slow_icmpv6_error({.type = 2, .rest = 50}, datagram(frame)));
+}
+
+TEST(Ipv6Router, AnUnnumberedPortReportsFromAnAddressOfTheRouter) {
+  RouterParts parts(two_ports());  // wan has no address of IPv6
+  parts.facts.port_in = 1;
+  const RouteFrame frame = addressed(make_ipv6_frame({.hop_limit = 1}), 0x0b);
+  parts.take(frame);
+  parts.ipv6.end(parts.call(), 0, RouteReason::kTtlExpired);
+  ASSERT_TRUE(parts.is_answer(Reason::kReport, 1));
+  RouteFrame expected = slow_icmpv6_error({.type = 3}, datagram(frame));
+  put_mac(expected, 6, kWanMac);
+  EXPECT_EQ(parts.frame(), expected) << "from 2001:db8::1";
+}
+
 TEST(Ipv6Router, APacketLongerThanTheNextLinkIsReportedWithItsMtu) {
   std::vector<PlanPort> ports = dual_ports();
   ports[1].mtu = 50;

@@ -35,7 +35,8 @@ std::vector<PlanPort> ports() {
 /// As a line of a table.
 std::string text_of(const RouteLine& line) {
   const std::string prefix = prefix_text(line);
-  if (line.unreachable) return prefix + " unreachable";
+  if (line.refusal == RouteRefusal::kUnreachable) return prefix + " unreachable";
+  if (line.refusal == RouteRefusal::kProhibited) return prefix + " prohibited";
   if (line.hops.empty()) return prefix + " drop";
   std::string text = prefix;
   for (const RouteLineHop& hop : line.hops) {
@@ -54,6 +55,7 @@ std::string text_of(const RouteLine& line) {
     }
     if (hop.weight != 1) text += " weight " + std::to_string(hop.weight);
   }
+  if (line.mtu != 0) text += " mtu " + std::to_string(line.mtu);
   return text;
 }
 
@@ -95,6 +97,18 @@ TEST_F(KernelRoutesTest, NetworksOfTheInterfacesAreOnTheirLinks) {
   EXPECT_THAT(read().refusals, IsEmpty());
 }
 
+TEST_F(KernelRoutesTest, TheMtuOfARouteIsTakenWithAndWithoutLock) {
+  shell("ip route flush dev here && ip route flush dev there && ip -6 route flush dev there");
+  shell("ip route add 192.0.2.0/30 dev there");
+  shell("ip route add 10.7.0.0/16 via 192.0.2.1 mtu 1400");
+  shell("ip route add 10.8.0.0/16 via 192.0.2.1 mtu lock 1300 advmss 1000");
+  shell("ip -6 route add 2001:db8:7::/48 via fe80::1 dev there mtu 1400");
+  EXPECT_THAT(lines(),
+              UnorderedElementsAre("192.0.2.0/30 wan", "10.7.0.0/16 wan via 192.0.2.1 mtu 1400",
+                                   "10.8.0.0/16 wan via 192.0.2.1 mtu 1300",
+                                   "2001:db8:7::/48 wan via fe80::1 mtu 1400"));
+}
+
 TEST_F(KernelRoutesTest, EachKindOfRoute) {
   shell("ip route flush dev here && ip route flush dev there && ip -6 route flush dev there");
   shell("ip route add 192.0.2.0/30 dev there");
@@ -115,7 +129,7 @@ TEST_F(KernelRoutesTest, EachKindOfRoute) {
   EXPECT_THAT(lines(),
               UnorderedElementsAre(
                   "0.0.0.0/0 wan via 192.0.2.1", "10.7.0.0/16 lan", "10.7.0.0/16 wan via 192.0.2.1",
-                  "10.8.0.0/16 drop", "10.9.0.0/16 unreachable", "10.10.0.0/16 unreachable",
+                  "10.8.0.0/16 drop", "10.9.0.0/16 unreachable", "10.10.0.0/16 prohibited",
                   "10.12.0.0/16 wan via 192.0.2.1 weight 2, lan", "10.16.0.0/16 wan via fe80::2",
                   "192.0.2.0/30 wan", "2001:db8:7::/48 wan via fe80::1", "2001:db8:8::/48 drop"));
   const auto texts = lines();

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -241,15 +242,17 @@ TEST(RouteCompute, LinkLocalAddressesAreToldByTwoBytes) {
   }
 }
 
-TEST(RouteCompute, AnAddressOfOursIsToldWhateverItsBitOfTheFilter) {
-  std::uint64_t seen = 0;
-  for (std::uint32_t own = 0x0a000001; ~seen != 0; ++own) {
-    const std::uint64_t bit = own_filter_bit(own);
-    if ((seen & bit) != 0) continue;
-    seen |= bit;
+TEST(RouteCompute, AnAddressOfOursIsToldWhateverItsBitsOfTheFilter) {
+  OwnFilter seen{};
+  for (std::uint32_t own = 0x0a000001; own < 0x0a002001; ++own) {
+    const OwnFilter filter = own_filter_of(std::array{own});
+    OwnFilter both = seen;
+    both.add(OwnFilter::hash(own));
+    if (both == seen) continue;  // each of its bits has been another's
+    seen = both;
     RouteTable table = routes().table();
     table.own = {&own, 1};
-    table.own_filter = bit;
+    table.own_filter = &filter;
     Compared compared(64, table);
     compared.fill(make_frame({.source = 0x0a010005}));
     const std::vector<std::byte> from_us = make_frame({.source = own});
@@ -257,6 +260,9 @@ TEST(RouteCompute, AnAddressOfOursIsToldWhateverItsBitOfTheFilter) {
       std::ranges::copy(from_us, compared.batch().data(i));
     }
     ASSERT_EQ(compared.expect_agreement(), 60u) << own;
+  }
+  for (const auto& table : seen.words) {
+    for (const std::uint32_t word : table) EXPECT_EQ(word, UINT32_MAX) << "not tried";
   }
 }
 
@@ -301,9 +307,11 @@ TEST(RouteCompute, ChangesNothingButTheWordsOfItsPackets) {
 }
 
 TEST(RouteCompute, AForeignSourceInTheFilterOfOwnAddressesIsForwarded) {
-  // An address whose bit of the filter is that of 10.1.0.1: only the exact comparison tells.
-  std::uint32_t source = 0x0b000000;
-  while (own_filter_bit(source) != own_filter_bit(0x0a010001)) ++source;
+  // Only the exact comparison tells it from 10.1.0.1.
+  const std::uint32_t source = 0x0b000000;
+  const OwnFilter filter = own_filter_of(std::array{source, std::uint32_t{0x0a010001}});
+  RouteTable table = routes().table();
+  table.own_filter = &filter;
   BatchArena arena;
   FrameSpec spec;
   spec.source = source;
@@ -311,7 +319,7 @@ TEST(RouteCompute, AForeignSourceInTheFilterOfOwnAddressesIsForwarded) {
   spec.source = 0x0a010001;
   arena.add(make_frame(spec));
   const Batch batch = arena.batch();
-  route_compute(routes().table(), batch, all_of(batch), batch.results(0));
+  route_compute(table, batch, all_of(batch), batch.results(0));
   EXPECT_EQ(batch.results(0)[0], routes().table().look_up(spec.destination));
   EXPECT_EQ(batch.results(0)[1], kRouteDrop | static_cast<std::uint32_t>(RouteReason::kNotUnicast));
 }

@@ -30,6 +30,14 @@ TEST(RouteWay, AStaticNextHopHasItsMacAddress) {
   EXPECT_EQ(way.mac, (MacAddress{0, 0, 0, 0, 0, 7}));
 }
 
+TEST(RouteWay, ItsMtuIsThatOfTheRouteButNoMoreThanThePorts) {
+  RouteHop hop = hop_of(RouteHopKind::kStatic);
+  EXPECT_EQ(way_of(hop, 3, kDestination).mtu_by(1500), 1500u);
+  hop.mtu = 1400;
+  EXPECT_EQ(way_of(hop, 3, kDestination).mtu_by(1500), 1400u);
+  EXPECT_EQ(way_of(hop, 3, kDestination).mtu_by(576), 576u);
+}
+
 TEST(RouteWay, AGatewayIsTheNeighbour) {
   const RouteWay way = way_of(hop_of(RouteHopKind::kGateway4), 3, kDestination);
   EXPECT_EQ(way.neighbour, neighbour_of(3, 0x0a000009));

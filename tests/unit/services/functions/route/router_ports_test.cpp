@@ -112,6 +112,32 @@ TEST(RouterPorts, TheSourceIsTheAddressOfTheSameNetworkElseTheFirst) {
   EXPECT_EQ(port_with({"2001:db8::1/64"}).source_for(0x0a010005), nullptr);
 }
 
+TEST(RouterPorts, APortWithoutAnAddressBorrowsOneOfTheRouter) {
+  const std::vector<PlanPort> plan = {
+      {.name = "none", .mac = "02:00:00:00:00:0a"},
+      {.name = "lan", .mac = "02:00:00:00:00:0b", .addresses = {"10.1.0.1/24", "2001:db8::1/64"}},
+      {.name = "wan", .mac = "02:00:00:00:00:0c", .addresses = {"192.0.2.2/30", "fe80::7/64"}},
+      {.name = "narrow", .mtu = 576, .mac = "02:00:00:00:00:0d"}};
+  const RouterPorts ports(plan);
+  const RouterPort &none = *ports.at(0), &wan = *ports.at(2), &narrow = *ports.at(3);
+  EXPECT_EQ(ports.source_at(none, 0x0a050505)->address, 0x0a010001u);
+  EXPECT_EQ(ports.source_at(wan, 0x0a010005)->address, 0xc0000202u);
+  EXPECT_TRUE(ports.answers_for(none, 0xc0000202));
+  EXPECT_FALSE(ports.answers_for(none, 0xc0000201));
+  EXPECT_FALSE(ports.answers_for(wan, 0x0a010001)) << "it has an address of its own";
+  EXPECT_TRUE(none.has_ipv6(kPortLinkLocal));
+  EXPECT_EQ(*ports.source_at(none, kPortFar), kPortGlobal);
+  EXPECT_EQ(*ports.source_at(wan, kPortFar), kPortGlobal) << "a link-local one goes nowhere";
+  EXPECT_EQ(*ports.source_at(none, with_last(kPortLinkLocal, 9)), kPortLinkLocal);
+  EXPECT_FALSE(narrow.speaks_ipv6) << "its link cannot carry IPv6";
+
+  const PlanPort alone{.name = "none", .mac = "02:00:00:00:00:0a"};
+  const RouterPorts without({&alone, 1});
+  EXPECT_FALSE(without.has_ipv4());
+  EXPECT_EQ(without.source_at(*without.at(0), 0x0a050505), nullptr);
+  EXPECT_EQ(without.source_at(*without.at(0), kPortFar), nullptr);
+}
+
 TEST(RouterPorts, ALinkLocalAddressComesWithTheFirstOfIpv6) {
   const RouterPort port = port_with({"2001:db8::1/64"});
   EXPECT_EQ(port.link_local, kPortLinkLocal);

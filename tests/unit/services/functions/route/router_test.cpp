@@ -13,6 +13,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/packet/arp.hpp"
+#include "shared/packet/ipv6_checksum.hpp"
 #include "shared/packet/neighbour_discovery.hpp"
 #include "tests/unit/services/functions/route/router_fixture.hpp"
 
@@ -210,6 +211,30 @@ TEST(RouterConflicts, NeighbourDiscoveryDoesNotChangeAPermanentNeighbourAndIsTol
     EXPECT_EQ(record.source, kHostBytes);
     EXPECT_EQ(mac_told(record), kStationMac);
   }
+}
+
+TEST(RouterNeighbours, AnAnswerWithoutAMacAddressCountsHoweverLateItComes) {
+  ConflictParts parts;
+  const NeighbourKey key = neighbour_of(0, kHostBytes);
+  parts.learn(key, kHostMac);
+  const NeighbourHandle handle = parts.table.find(key);
+  std::uint64_t now_ms = neighbour_ms(parts.facts.now_ns) + 40'000;
+  for (int asks = 0; asks < 3; ++asks, now_ms += 1'000) {
+    ASSERT_EQ(parts.table.look_up(handle, now_ms).ask, NeighbourAsk::kUnicast);
+  }
+  parts.facts.now_ns = (now_ms + 500) * 1'000'000;
+  RouteFrame frame(kNeighbourFrameBytes);
+  write_advertisement(frame, kHostMac, kLanMac, kHostBytes, kLanBytes, kHostBytes, false, true,
+                      true);
+  frame.resize(frame.size() - 8);  // without the option
+  put16(frame, 18, 24);
+  put16(frame, 56, 0);
+  put16(frame, 56, ipv6_checksum(kHostBytes, kLanBytes, 58, std::span(frame).subspan(54)));
+  parts.take(frame);
+  parts.ipv6.end(parts.call(), 0, RouteReason::kOwnAddress);
+  EXPECT_TRUE(parts.is_consumed_for(Reason::kControl));
+  EXPECT_EQ(parts.known(key), kHostMac);
+  EXPECT_FALSE(parts.table.look_up(handle, now_ms + 2'000).should_ask()) << "it is reachable";
 }
 
 TEST(RouterConflicts, OfALearntNeighbourNothingIsTold) {
