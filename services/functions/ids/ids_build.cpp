@@ -27,12 +27,14 @@ KeptBits kept_bits_of(std::span<const PlanPath> paths) {
   return paths[0].lanes_by == LanesBy::kAddresses ? KeptBits::kOfPairs : KeptBits::kNone;
 }
 
-RuleSetup setup_of(const FunctionContext& context, const IdsSettings& settings) {
+RuleSetup setup_of(const FunctionContext& context, const IdsSettings& settings,
+                   std::vector<std::string>& empty_files) {
   const PlanFunction& function = context.function;
   RuleSetup setup = default_rule_setup();
   setup.kept_bits = kept_bits_of(context.paths);
   for (const auto& [name, value] : settings.variables) setup.variables[name] = value;
-  if (!settings.classification.empty()) load_classification(settings.classification, setup);
+  const std::string& classes = settings.classification;
+  if (!classes.empty() && !load_classification(classes, setup)) empty_files.push_back(classes);
   const std::vector<std::string> paths = values_of(function, "rules");
   if (!paths.empty()) setup.folder = std::filesystem::path(paths[0]).parent_path().string();
   return setup;
@@ -68,14 +70,11 @@ bool load_file(const std::string& path, const RuleSetup& setup, RuleSet& into) {
 
 LoadedRules load_ids_rules(const FunctionContext& context, const IdsSettings& settings) {
   LoadedRules loaded;
-  loaded.setup = setup_of(context, settings);
+  loaded.setup = setup_of(context, settings, loaded.empty_files);
   for (const std::string& path : values_of(context.function, "rules")) {
     if (!load_file(path, loaded.setup, loaded.rules)) loaded.empty_files.push_back(path);
   }
   leave_out_what_cannot_be_matched(loaded.rules);
-  for (const std::string& path : {settings.classification, settings.thresholds}) {
-    if (!path.empty() && has_no_entry(read_rule_file(path))) loaded.empty_files.push_back(path);
-  }
   return loaded;
 }
 
@@ -87,8 +86,9 @@ BuildReport build_ids_image(const FunctionContext& context, std::uint32_t extra_
   rules.rules = std::move(loaded.rules);
   sort_signatures(rules.rules, settings.actions);
   if (!settings.thresholds.empty()) {
-    rules.suppressions =
-        load_threshold_file(settings.thresholds, rules.setup, rules.rules).suppressions;
+    ThresholdFile file = load_threshold_file(settings.thresholds, rules.setup, rules.rules);
+    rules.suppressions = std::move(file.suppressions);
+    if (!file.has_lines) loaded.empty_files.push_back(settings.thresholds);
   }
   BuildReport report;
   report.accepted = rules.rules.signatures.size();
