@@ -145,7 +145,7 @@ void Transaction::recycle() {
   }
   envelope = {};
   waiting.clear();
-  matched.clear();
+  for (auto& of_direction : matched) of_direction.clear();
 }
 
 void Transaction::renew(AppProtocol protocol, std::uint64_t number) noexcept {
@@ -159,7 +159,8 @@ void Transaction::renew(AppProtocol protocol, std::uint64_t number) noexcept {
 
 std::size_t Transaction::held() const noexcept {
   std::size_t bytes = sizeof *this + text_bytes_ + waiting.capacity() * sizeof(WaitingRule) +
-                      matched.capacity() * sizeof(std::uint32_t) + messages[0].capacity() +
+                      (matched[0].capacity() + matched[1].capacity()) * sizeof(std::uint32_t) +
+                      messages[0].capacity() +
                       messages[1].capacity() + envelope.helo.capacity() + envelope.from.capacity();
   for (const std::string& one : envelope.recipients) bytes += sizeof(std::string) + one.capacity();
   return bytes;

@@ -121,7 +121,8 @@ class Transaction {
 
   // Detection's notes.
   std::vector<WaitingRule> waiting;
-  std::vector<std::uint32_t> matched;  ///< signatures that have matched; ascending
+  /// By direction, signatures that have matched there; ascending.
+  std::array<std::vector<std::uint32_t>, 2> matched;
 
   // For the log, by direction.
   std::array<std::string, 2> messages;        ///< of DNS, with AppLimits::keeps_messages
