@@ -153,7 +153,7 @@ TEST(DetectorTransaction, ADirectionIsThatOfTheFlow) {
   exchange.transaction.put(kResponse, RuleBuffer::kHttpHeader, "abc");
   EXPECT_EQ(exchange.look(kResponse), (Numbers{1, 2}));
   exchange.transaction.put(kRequest, RuleBuffer::kHttpHeader, "abc");
-  EXPECT_EQ(exchange.look(kRequest), (Numbers{0}));
+  EXPECT_EQ(exchange.look(kRequest), (Numbers{0, 2}));
 }
 
 TEST(DetectorTransaction, EndsAreThoseOfTheDirectionThatIsLookedAt) {
