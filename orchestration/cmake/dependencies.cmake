@@ -5,7 +5,7 @@
 # distribution has one; what it has only as a shared object is copied beside the executables.
 #
 #   millrace::zmq  ::capnp  ::yaml  ::prometheus  ::hyperscan  ::spdlog  ::cli11  ::json  ::xdp
-#   millrace::ipsec_mb  ::pcap  ::seccomp  ::htp  ::pcre2  ::crypto
+#   millrace::ipsec_mb  ::pcap  ::seccomp  ::htp  ::nghttp2  ::pcre2  ::crypto
 
 # millrace_external(<name> LIBS <lib>... [ARCHIVES <lib>...] [DEFINES <d>...])
 # LIBS is the ordinary link line; ARCHIVES what replaces it in a bundle (found as lib<lib>.a).
@@ -48,6 +48,7 @@ millrace_external(xdp LIBS xdp bpf elf z ARCHIVES xdp bpf elf z)
 millrace_external(pcap LIBS pcap)
 millrace_external(seccomp LIBS seccomp ARCHIVES seccomp)
 millrace_external(htp LIBS htp z ARCHIVES htp z)
+millrace_external(nghttp2 LIBS nghttp2 ARCHIVES nghttp2)
 millrace_external(pcre2 LIBS pcre2-8 ARCHIVES pcre2-8)
 millrace_external(crypto LIBS crypto ARCHIVES crypto)
 millrace_external(spdlog DEFINES SPDLOG_FMT_EXTERNAL SPDLOG_HEADER_ONLY FMT_HEADER_ONLY)

@@ -44,6 +44,7 @@ constexpr std::array<NamedField, kFieldCount> kNames = {{
     {EventField::kHttpLocation, "http", "redirect"},
     {EventField::kHttpPort, "http", "http_port"},
     {EventField::kHttpLength, "http", "length"},
+    {EventField::kHttp2Stream, "http", "http2"},
     {EventField::kDnsHeader, "dns", "id"},
     {EventField::kDnsQuery, "dns", "rrname"},
     {EventField::kDnsAnswer, "dns", "answers"},
@@ -121,6 +122,16 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
   return number;
 }
 
+/// As Suricata tells a stream of HTTP/2 from HTTP/1.
+void put_http2(const Fields& fields, std::string& out) {
+  const auto value = fields.bytes(EventField::kHttp2Stream);
+  std::uint32_t stream = 0;
+  if (value.size() != sizeof stream) return;
+  std::ranges::copy(value, std::as_writable_bytes(std::span(&stream, 1)).begin());
+  put_text("version", "2", out);
+  put_object("http2", out, [&] { put_value("stream_id", stream, out); });
+}
+
 void put_http(const Fields& fields, std::string& out) {
   put_object("http", out, [&] {
     put_texts(fields, {EventField::kHttpHost}, out);
@@ -146,6 +157,7 @@ void put_http(const Fields& fields, std::string& out) {
       std::ranges::copy(length, std::as_writable_bytes(std::span(&bytes, 1)).begin());
       put_value("length", bytes, out);
     }
+    put_http2(fields, out);
   });
 }
 
@@ -235,7 +247,7 @@ void put_fields(std::span<const std::byte> text, std::optional<std::uint64_t> tr
                 std::string& out) {
   if (text.empty()) return;
   const Fields fields(text);
-  if (fields.has_any(EventField::kHttpHost, EventField::kHttpLength)) put_http(fields, out);
+  if (fields.has_any(EventField::kHttpHost, EventField::kHttp2Stream)) put_http(fields, out);
   if (fields.has_any(EventField::kDnsHeader, EventField::kDnsAnswer)) {
     put_dns(text, transaction, out);
   }

@@ -53,11 +53,12 @@ enum class EventField : std::uint8_t {
   kHttpReferer,
   kHttpContentType,
   kHttpLocation,
-  kHttpPort,    ///< text: of the request's host
-  kHttpLength,  ///< std::uint64_t: bytes of the response's body
-  kDnsHeader,   ///< id, flags: std::uint16_t each
-  kDnsQuery,    ///< its type: std::uint16_t; the name
-  kDnsAnswer,   ///< EventDnsAnswer; the name; the data as text
+  kHttpPort,     ///< text: of the request's host
+  kHttpLength,   ///< std::uint64_t: bytes of the response's body
+  kHttp2Stream,  ///< std::uint32_t: of HTTP/2 alone
+  kDnsHeader,    ///< id, flags: std::uint16_t each
+  kDnsQuery,     ///< its type: std::uint16_t; the name
+  kDnsAnswer,    ///< EventDnsAnswer; the name; the data as text
   kTlsVersion,
   kTlsServerName,
   kTlsSubject,

@@ -27,7 +27,7 @@ PPP = 9
 FRONT = {0: 4, 12: 0, 101: 0, 113: 16, 228: 0, 229: 0}  # link type: bytes in front of IP
 VERSION = (7, 0)  # of Suricata: some checks are of one version
 # Rules that other versions of Suricata refuse, or settings that change what is detected.
-UNLIKE = re.compile(r"async-oneside|http2|error-policy|exception-policy|midstream-policy|dp=|"
+UNLIKE = re.compile(r"async-oneside|error-policy|exception-policy|midstream-policy|dp=|"
                     r"urgent\.policy|bypass")
 ALERTS_MAX = 15  # of a packet, where a case says nothing
 

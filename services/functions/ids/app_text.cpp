@@ -92,6 +92,9 @@ void put_http(Transaction& transaction, EventTextWriter& text) {
   const std::string_view port = host == nullptr ? std::string_view() : port_of(*host);
   if (!port.empty()) text.put(EventField::kHttpPort, port, kAppValueBytesMax);
   put_content_type(transaction, text);
+  if (transaction.protocol() == AppProtocol::kHttp2) {
+    text.put(EventField::kHttp2Stream, bytes_of(transaction.stream), sizeof transaction.stream);
+  }
   put_location(transaction, text);
 }
 

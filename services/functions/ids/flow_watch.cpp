@@ -375,7 +375,7 @@ void FlowWatch::end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& 
 void FlowWatch::read_datagram(const WatchedPacket& packet) noexcept {
   if (!reads_apps_ || packet.view.payload.empty()) return;
   CachedFlow* flow = datagrams_.find(packet.tuple);
-  const bool is_gone = flow != nullptr && flow->has_made_room;
+  const bool is_gone = flow != nullptr ? flow->has_made_room : datagrams_.replaced() != 0;
   const auto [direction, port] = std::pair(packet.view.direction, packet.tuple.destination_port);
   const AppProtocol carried =
       is_gone ? probe_datagram(direction, packet.view.payload, port) : AppProtocol::kNone;

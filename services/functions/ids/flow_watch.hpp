@@ -35,7 +35,7 @@ struct WatchedPacket {
 /// One a worker. One thread.
 class FlowWatch {
  public:
-  static constexpr std::uint32_t kFlowsMax = 16'384, kDatagramFlowsMax = 1'024;
+  static constexpr std::uint32_t kFlowsMax = 16'384, kDatagramFlowsMax = 4'096;
 
   struct Memory {
     std::uint32_t history;  ///< StreamLimits::history
@@ -66,8 +66,8 @@ class FlowWatch {
   void end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
            std::uint8_t direction, std::uint32_t sequence) noexcept;
 
-  /// A datagram of UDP. Where its flow has made room, answers of DNS are lost until a question
-  /// comes; other protocols have nothing to lose.
+  /// A datagram of UDP. Where its flow has made room, or may have (others took the places of some),
+  /// answers of DNS are lost until a question comes; other protocols have nothing to lose.
   void read_datagram(const WatchedPacket& packet) noexcept;
 
   /// Behind all looks at a packet: where its flow has grown beyond the memory that there is, others

@@ -27,12 +27,17 @@ KeptBits kept_bits_of(std::span<const PlanPath> paths) {
   return paths[0].lanes_by == LanesBy::kAddresses ? KeptBits::kOfPairs : KeptBits::kNone;
 }
 
-RuleSetup setup_of(const FunctionContext& context, const IdsSettings& settings) {
+RuleSetup setup_of(const FunctionContext& context, const IdsSettings& settings,
+                   std::vector<TableFile>& files) {
   const PlanFunction& function = context.function;
   RuleSetup setup = default_rule_setup();
   setup.kept_bits = kept_bits_of(context.paths);
   for (const auto& [name, value] : settings.variables) setup.variables[name] = value;
-  if (!settings.classification.empty()) load_classification(settings.classification, setup);
+  const std::string& classes = settings.classification;
+  if (!classes.empty()) {
+    const std::size_t count = load_classification(classes, setup);
+    files.push_back({classes, count, count == 0});
+  }
   const std::vector<std::string> paths = values_of(function, "rules");
   if (!paths.empty()) setup.folder = std::filesystem::path(paths[0]).parent_path().string();
   return setup;
@@ -75,14 +80,11 @@ TableFile file_of_lines(const std::string& path, std::string_view text) {
 
 LoadedRules load_ids_rules(const FunctionContext& context, const IdsSettings& settings) {
   LoadedRules loaded;
-  loaded.setup = setup_of(context, settings);
+  loaded.setup = setup_of(context, settings, loaded.files);
   for (const std::string& path : values_of(context.function, "rules")) {
     loaded.files.push_back(load_file(path, loaded.setup, loaded.rules));
   }
   leave_out_what_cannot_be_matched(loaded.rules);
-  for (const std::string& path : {settings.classification, settings.thresholds}) {
-    if (!path.empty()) loaded.files.push_back(file_of_lines(path, read_rule_file(path)));
-  }
   for (const auto& [name, text] : loaded.rules.files) {  // of datasets
     const auto path = std::filesystem::path(loaded.setup.folder) / name;
     loaded.files.push_back(file_of_lines(path.string(), text));
@@ -98,8 +100,9 @@ BuildReport build_ids_image(const FunctionContext& context, std::uint32_t extra_
   rules.rules = std::move(loaded.rules);
   sort_signatures(rules.rules, settings.actions);
   if (!settings.thresholds.empty()) {
-    rules.suppressions =
-        load_threshold_file(settings.thresholds, rules.setup, rules.rules).suppressions;
+    ThresholdFile file = load_threshold_file(settings.thresholds, rules.setup, rules.rules);
+    rules.suppressions = std::move(file.suppressions);
+    loaded.files.push_back({settings.thresholds, file.line_count, file.line_count == 0});
   }
   BuildReport report;
   report.accepted = rules.rules.signatures.size();

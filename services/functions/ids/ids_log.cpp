@@ -21,6 +21,7 @@ constexpr std::uint8_t kClient = 0, kServer = 1;
 EventApp event_app_of(AppProtocol app) noexcept {
   switch (app) {
     case AppProtocol::kHttp:
+    case AppProtocol::kHttp2:
       return EventApp::kHttp;
     case AppProtocol::kDns:
       return EventApp::kDns;
@@ -33,6 +34,18 @@ EventApp event_app_of(AppProtocol app) noexcept {
     default:
       return EventApp::kCount;
   }
+}
+
+/// As Suricata has it: of frames of a connection of HTTP/2, those with settings or an error.
+bool says_something(Transaction& transaction) {
+  if (transaction.protocol() != AppProtocol::kHttp2 || transaction.stream != 0) return true;
+  for (const std::uint8_t direction : {kClient, kServer}) {
+    if (!transaction.parts(direction, RuleBuffer::kHttp2Setting).empty() ||
+        !transaction.parts(direction, RuleBuffer::kHttp2ErrorCode).empty()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 FlowDirection direction_of(std::uint8_t direction) noexcept {
@@ -70,6 +83,7 @@ void put_ends_of(std::span<const std::byte> frame, const PacketHeaders& headers,
 bool IdsLog::wants(AppProtocol app) const noexcept {
   switch (app) {
     case AppProtocol::kHttp:
+    case AppProtocol::kHttp2:
       return choice_.http;
     case AppProtocol::kDns:
       return choice_.dns;
@@ -96,6 +110,7 @@ void IdsLog::put(Transaction& transaction, std::uint8_t direction) {
   text_.clear();
   switch (transaction.protocol()) {
     case AppProtocol::kHttp:
+    case AppProtocol::kHttp2:
       return put_http(transaction, text_);
     case AppProtocol::kTls:
       return put_tls(transaction, text_);
@@ -157,6 +172,7 @@ void IdsLog::note(Transaction& transaction, std::uint8_t direction) noexcept {
   try {
     if (transaction.protocol() == AppProtocol::kDns) return note_messages(transaction, direction);
     if (!transaction.is_complete(kClient) || !transaction.is_complete(kServer)) return;
+    if (!says_something(transaction)) return;
     if (std::exchange(transaction.is_logged, true)) return;
     put(transaction, direction);
     keep(transaction, FlowDirection::kUnknown, lines_);

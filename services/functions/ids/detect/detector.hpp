@@ -78,7 +78,7 @@ class Detector {
                        std::vector<MatchedRule>& matched) noexcept;
 
   /// Rules that look at transactions, when `direction` of it has something new. Each rule matches
-  /// a transaction once.
+  /// a direction of a transaction once, as in Suricata.
   void look_at_transaction(const PacketView& packet, Transaction& transaction,
                            std::uint8_t direction, RuleMemory& memory,
                            std::vector<MatchedRule>& matched) noexcept;

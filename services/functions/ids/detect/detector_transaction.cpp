@@ -194,7 +194,7 @@ void Detector::look_at_transaction(const PacketView& packet, Transaction& transa
   Matching matching{view, memory, matched};
   const BufferValue text = view.history == nullptr ? BufferValue{} : view.history->text();
   const std::uint64_t until = text.base + text.bytes.size();
-  std::vector<std::uint32_t>& done = transaction.matched;
+  std::vector<std::uint32_t>& done = transaction.matched[direction];
   for (const std::uint32_t number : parts.found) {
     const auto place = std::ranges::lower_bound(done, number);
     if (place != done.end() && *place == number) continue;

@@ -18,9 +18,10 @@ HeadIndex::HeadIndex(std::span<const Signature> signatures) {
 }
 
 void HeadIndex::add(const Signature& signature, std::uint32_t number) {
-  const AppProtocol app = app_of(signature.protocol);
-  if (app != AppProtocol::kUnknown) {
-    by_app_[static_cast<std::size_t>(app)].push_back(number);
+  if (asks_app(signature.protocol)) {
+    for (std::size_t app = 0; app < kAppProtocols; ++app) {
+      if (is_app(signature.protocol, static_cast<AppProtocol>(app))) by_app_[app].push_back(number);
+    }
     return;
   }
   const auto put = [&](Kind kind) { by_kind_[static_cast<std::size_t>(kind)].push_back(number); };

@@ -34,9 +34,8 @@ class HeadIndex {
   void add(const Signature& signature, std::uint32_t number);
 
   static constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::kCount);
-  static constexpr std::size_t kApps = static_cast<std::size_t>(AppProtocol::kSmb) + 1;
   std::array<Candidates, kKinds> by_kind_;
-  std::array<Candidates, kApps> by_app_;
+  std::array<Candidates, kAppProtocols> by_app_;
 };
 
 }  // namespace millrace

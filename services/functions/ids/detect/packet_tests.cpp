@@ -239,13 +239,12 @@ bool head_fits(const Signature& signature, const PacketView& packet) noexcept {
 }
 
 AppFit app_fits(const Signature& signature, AppProtocol app) noexcept {
-  const AppProtocol wanted = app_of(signature.protocol);
-  const bool asks = wanted != AppProtocol::kUnknown || !signature.not_protocols.empty();
+  const bool wants = asks_app(signature.protocol);
+  const bool asks = wants || !signature.not_protocols.empty();
   const bool is_named = std::ranges::any_of(
-      signature.not_protocols, [&](RuleProtocol protocol) { return app_of(protocol) == app; });
+      signature.not_protocols, [&](RuleProtocol protocol) { return is_app(protocol, app); });
   if (!asks) return AppFit::kYes;
-  if (app != AppProtocol::kUnknown && !is_named &&
-      (wanted == AppProtocol::kUnknown || wanted == app)) {
+  if (app != AppProtocol::kUnknown && !is_named && (!wants || is_app(signature.protocol, app))) {
     return AppFit::kYes;
   }
   return app == AppProtocol::kUnknown ? AppFit::kNotYet : AppFit::kNo;

@@ -65,12 +65,14 @@ std::optional<RuleGate> longest_gate(const Signature& signature, bool transactio
   return longest;
 }
 
-}  // namespace
-
+/// kUnknown: nothing.
 AppProtocol app_of(RuleProtocol protocol) noexcept {
   switch (protocol) {
     case RuleProtocol::kHttp:
+    case RuleProtocol::kHttp1:
       return AppProtocol::kHttp;
+    case RuleProtocol::kHttp2:
+      return AppProtocol::kHttp2;
     case RuleProtocol::kTls:
       return AppProtocol::kTls;
     case RuleProtocol::kDns:
@@ -86,6 +88,15 @@ AppProtocol app_of(RuleProtocol protocol) noexcept {
     default:
       return AppProtocol::kUnknown;
   }
+}
+
+}  // namespace
+
+bool asks_app(RuleProtocol protocol) noexcept { return app_of(protocol) != AppProtocol::kUnknown; }
+
+bool is_app(RuleProtocol protocol, AppProtocol app) noexcept {
+  if (protocol == RuleProtocol::kHttp && app == AppProtocol::kHttp2) return true;
+  return asks_app(protocol) && app_of(protocol) == app;
 }
 
 bool can_be_tcp(RuleProtocol protocol) noexcept {

@@ -31,8 +31,10 @@ struct RuleRoutes {
 /// A rule that asks for the payload and for other buffers is looked at with transactions.
 RuleRoutes routes_of(const Signature& signature) noexcept;
 
-/// What a rule's protocol asks of a flow; kUnknown: nothing.
-AppProtocol app_of(RuleProtocol protocol) noexcept;
+/// A rule's protocol asks for something that is recognised in flows.
+bool asks_app(RuleProtocol protocol) noexcept;
+/// What is asked for is `app`: of kHttp, either version.
+bool is_app(RuleProtocol protocol, AppProtocol app) noexcept;
 /// Packets of TCP, and packets that are not of TCP, can be of the rule's protocol.
 bool can_be_tcp(RuleProtocol protocol) noexcept;
 bool can_be_datagram(RuleProtocol protocol) noexcept;

@@ -12,6 +12,7 @@ constexpr std::string_view kOfDns[] = {kDnsMalformed, kDnsNotRequest, kDnsNotRes
 constexpr std::string_view kOfHttp[] = {kHttpTransferEncoding, kHttpContentLength,
                                         kHttpNoHost,           kHttpHosts,
                                         kHttpUriHost,          kHttpHeaderHost};
+constexpr std::string_view kOfHttp2[] = {kHttp2Authority, kHttp2UserInfo, kHttp2FrameLength};
 
 }  // namespace
 
@@ -19,6 +20,7 @@ std::optional<AppProtocol> owner_of(std::string_view event) noexcept {
   const auto is_of = [&](const auto& events) { return std::ranges::count(events, event) != 0; };
   if (is_of(kOfDns)) return AppProtocol::kDns;
   if (is_of(kOfHttp)) return AppProtocol::kHttp;
+  if (is_of(kOfHttp2)) return AppProtocol::kHttp2;
   return std::nullopt;
 }
 

@@ -25,6 +25,9 @@ inline constexpr std::string_view kHttpTransferEncoding =
                                   kHttpHosts = "http.host_header_ambiguous",
                                   kHttpUriHost = "http.uri_host_invalid",
                                   kHttpHeaderHost = "http.header_host_invalid";
+inline constexpr std::string_view kHttp2Authority = "http2.authority_host_mismatch",
+                                  kHttp2UserInfo = "http2.userinfo_in_uri",
+                                  kHttp2FrameLength = "http2.invalid_frame_length";
 
 /// The protocol with the parser that tells it. Nothing: no parser does.
 std::optional<AppProtocol> owner_of(std::string_view event) noexcept;

@@ -2,15 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "services/functions/ids/protocols/app_session.hpp"
 
 /// One protocol above TCP in one flow: what AppSession asks of it.
 
 namespace millrace {
+
+class AppParser;
+/// What a flow carries behind a parser that is done.
+struct AppRest {
+  std::unique_ptr<AppParser> parser;  ///< that reads it; null: it is to be recognised, as a flow is
+  AppProtocol protocol = AppProtocol::kUnknown;  ///< of the parser
+  std::uint64_t transactions = 0;                ///< number of the first one that is recognised
+  std::array<std::string, 2> bytes;  ///< that came behind what the parser before has read
+};
 
 /// One thread. Its begin is the begin of a transaction. read() and end() throw std::bad_alloc, and
 /// what they have told by then counts; a parser that has thrown is not called again.
@@ -37,6 +50,8 @@ class AppParser {
   virtual std::size_t held() const noexcept = 0;
   /// Nothing more will come of it.
   virtual bool is_done() const noexcept = 0;
+  /// With is_done(), once: what follows. Nothing: no more is read.
+  virtual std::optional<AppRest> rest() { return std::nullopt; }
   /// The direction is not understood: nothing more will come of it.
   virtual bool is_broken(std::uint8_t direction) const noexcept = 0;
 };

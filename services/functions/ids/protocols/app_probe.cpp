@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "services/functions/ids/protocols/dns_message.hpp"
+#include "services/functions/ids/protocols/http2_frames.hpp"
 #include "shared/base/ascii.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
@@ -127,6 +128,7 @@ AppProtocol probe_direction(std::uint8_t direction, std::string_view text,
   if (direction == kServer) {
     return text.starts_with("HTTP/") ? AppProtocol::kHttp : probe_greeting(text, port);
   }
+  if (text.starts_with(kHttp2Preface)) return AppProtocol::kHttp2;
   if (is_smtp_command(text)) return AppProtocol::kSmtp;
   return is_http_request(text) ? AppProtocol::kHttp : AppProtocol::kUnknown;
 }

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "services/functions/ids/protocols/app_parser.hpp"
 #include "services/functions/ids/protocols/app_probe.hpp"
 #include "services/functions/ids/protocols/dns_parser.hpp"
+#include "services/functions/ids/protocols/http2_parser.hpp"
 #include "services/functions/ids/protocols/http_parser.hpp"
 #include "services/functions/ids/protocols/smtp_parser.hpp"
 #include "services/functions/ids/protocols/ssh_parser.hpp"
@@ -25,6 +27,9 @@ std::unique_ptr<AppParser> make_parser(AppProtocol protocol, const AppLimits& li
   switch (protocol) {
     case AppProtocol::kHttp:
       return std::make_unique<HttpParser>(limits, transactions);
+    case AppProtocol::kHttp2:
+      return std::make_unique<Http2Parser>(
+          limits, Http2Start{.first = transactions, .transactions = transactions});
     case AppProtocol::kDns:
       return std::make_unique<DnsParser>(limits, transactions);
     case AppProtocol::kTls:
@@ -52,6 +57,7 @@ struct AppSession::Parts {
   AppProtocol protocol = AppProtocol::kUnknown;
   std::uint64_t transactions = 0;  ///< where there is no parser
   bool is_done = false;
+  bool is_in_tunnel = false;  ///< one made anew begins in front of it
   std::unique_ptr<AppParser> parser;
   std::unique_ptr<DnsExchange> datagrams;
   std::array<Side, 2> sides;
@@ -65,6 +71,7 @@ struct AppSession::Parts {
                  std::uint16_t server_port, TransactionSink& sink);
   void begin(std::uint8_t direction, TransactionSink& sink);
   void feed(std::uint8_t direction, std::span<const std::byte> bytes, TransactionSink& sink);
+  void go_on(TransactionSink& sink);
   void settle(AppProtocol as) noexcept;
 
   /// `work` needs memory that there is not: the session reads no further, and its parser is lost.
@@ -81,7 +88,8 @@ struct AppSession::Parts {
 
 /// No parser looks at what follows.
 void AppSession::Parts::settle(AppProtocol as) noexcept {
-  protocol = as;
+  // As in Suricata: what leads to anything is what it was.
+  protocol = is_in_tunnel && as == AppProtocol::kNone ? AppProtocol::kHttp : as;
   is_done = true;
   if (parser) transactions = parser->transactions();
   for (std::uint8_t i = 0; parser && i < sides.size(); ++i) {
@@ -97,7 +105,27 @@ void AppSession::Parts::feed(std::uint8_t direction, std::span<const std::byte> 
                              TransactionSink& sink) {
   if (!parser || bytes.empty()) return;
   parser->read(direction, bytes, sink);
-  if (parser->is_done()) settle(protocol);
+  if (parser->is_done()) go_on(sink);
+}
+
+/// The parser is done.
+void AppSession::Parts::go_on(TransactionSink& sink) {
+  std::optional<AppRest> rest = parser->rest();
+  if (!rest) return settle(protocol);
+  protocol = rest->protocol;
+  parser = std::move(rest->parser);
+  if (parser == nullptr) {
+    is_in_tunnel = true;
+    transactions = rest->transactions;
+  }
+  for (const std::uint8_t direction : {std::uint8_t{1}, std::uint8_t{0}}) {
+    auto bytes = std::as_bytes(std::span{rest->bytes[direction]});
+    if (protocol == AppProtocol::kUnknown && !bytes.empty()) {
+      recognise(direction, bytes, 0, sink);
+    }
+    feed(direction, bytes, sink);
+    if (sides[direction].has_ended) end(direction, sink);
+  }
 }
 
 /// The other direction's bytes came first.
@@ -134,7 +162,7 @@ void AppSession::Parts::end(std::uint8_t direction, TransactionSink& sink) {
   sides[direction].has_ended = true;
   if (parser) {
     parser->end(direction, sink);
-    if (parser->is_done()) settle(protocol);
+    if (parser && parser->is_done()) go_on(sink);
   } else if (protocol == AppProtocol::kUnknown && sides[0].has_ended && sides[1].has_ended) {
     settle(AppProtocol::kNone);
   }
@@ -158,8 +186,10 @@ AppSession::AppSession(const AppLimits& limits, AppProtocol protocol, std::uint6
   parts_->protocol = protocol;
   parts_->transactions = transactions;
   if (protocol == AppProtocol::kUnknown) return;
-  parts_->parser = make_parser(protocol, limits, transactions);
-  if (!parts_->parser || parts_->parser->is_done()) parts_->settle(protocol);
+  // HTTP/2 that does not begin its flow begins with a request of HTTP/1.
+  if (protocol == AppProtocol::kHttp2) parts_->protocol = AppProtocol::kHttp;
+  parts_->parser = make_parser(parts_->protocol, limits, transactions);
+  if (!parts_->parser || parts_->parser->is_done()) parts_->settle(parts_->protocol);
 }
 
 AppSession::~AppSession() = default;
@@ -182,10 +212,12 @@ AppProtocol AppSession::protocol() const noexcept { return parts_->protocol; }
 
 std::uint64_t AppSession::settled(std::uint8_t direction) const noexcept {
   if (parts_->protocol == AppProtocol::kUnknown) return 0;
+  if (parts_->is_in_tunnel && parts_->parser) return 0;
   return parts_->parser ? parts_->parser->settled(direction) : parts_->sides[direction].read;
 }
 
 std::uint64_t AppSession::transactions() const noexcept {
+  if (parts_->is_in_tunnel) return 0;
   if (parts_->datagrams) return parts_->datagrams->transactions();
   return parts_->parser ? parts_->parser->transactions() : parts_->transactions;
 }

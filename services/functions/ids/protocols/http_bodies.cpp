@@ -70,37 +70,51 @@ std::string_view path_of(const htp_tx_t& tx) {
 }
 
 /// At the first bytes of a body: what kind of file it is.
-void begin_request_file(const htp_tx_t& tx, HttpExchange& exchange) {
+void begin_request_file(const BodyFacts& facts, HttpExchange& exchange) {
   const std::string_view boundary =
-      tx.request_method_number == HTP_M_POST
-          ? boundary_of(header_text(tx.request_headers, "content-type"))
-          : std::string_view{};
+      facts.is_post ? boundary_of(facts.request_type) : std::string_view{};
   if (boundary.empty()) {
-    put_name(exchange, 0, path_of(tx));
+    put_name(exchange, 0, facts.path);
   } else {
     exchange.multipart.emplace(boundary);
   }
 }
 
 /// Bytes in front of a response's line have no name yet.
-void begin_response_file(const htp_tx_t& tx, HttpExchange& exchange) {
-  if (exchange.has_file[1] || (tx.response_line == nullptr && !exchange.is_http_0_9)) return;
-  const std::optional<std::string_view> name =
-      filename_of(header_text(tx.response_headers, "content-disposition"));
+void begin_response_file(const BodyFacts& facts, HttpExchange& exchange) {
+  if (exchange.has_file[1] || !facts.has_response) return;
+  const std::optional<std::string_view> name = filename_of(facts.response_disposition);
   if (name) {
     put_name(exchange, 1, *name);
   } else if (!exchange.is_dangling) {
-    put_name(exchange, 1, path_of(tx));
+    put_name(exchange, 1, facts.path);
   }
 }
 
 }  // namespace
 
-void put_request_body(const htp_tx_t& tx, HttpExchange& exchange, std::string_view bytes,
+BodyFacts facts_of(const htp_tx_t* tx, const HttpExchange& exchange, std::uint8_t direction) {
+  if (tx == nullptr) return {};
+  BodyFacts facts{.is_post = tx->request_method_number == HTP_M_POST,
+                  .is_put = tx->request_method_number == HTP_M_PUT,
+                  .has_response = tx->response_line != nullptr || exchange.is_http_0_9,
+                  .path = path_of(*tx),
+                  .request_type = {},
+                  .response_disposition = {}};
+  if (exchange.has_file[direction]) return facts;
+  if (direction == 0) {
+    facts.request_type = header_text(tx->request_headers, "content-type");
+  } else {
+    facts.response_disposition = header_text(tx->response_headers, "content-disposition");
+  }
+  return facts;
+}
+
+void put_request_body(const BodyFacts& facts, HttpExchange& exchange, std::string_view bytes,
                       const BodyRoom& room) {
   grow(exchange, 0, RuleBuffer::kHttpRequestBody, bytes, room);
-  if (tx.request_method_number != HTP_M_POST && tx.request_method_number != HTP_M_PUT) return;
-  if (!exchange.has_file[0] && !exchange.multipart) begin_request_file(tx, exchange);
+  if (!facts.is_post && !facts.is_put) return;
+  if (!exchange.has_file[0] && !exchange.multipart) begin_request_file(facts, exchange);
   if (exchange.multipart) {
     FormFiles files(exchange, room);
     exchange.multipart->read(bytes, files);
@@ -115,9 +129,9 @@ void end_request_body(HttpExchange& exchange, const BodyRoom& room) {
   exchange.multipart->end(files);
 }
 
-void put_response_body(const htp_tx_t* tx, HttpExchange& exchange, std::string_view bytes,
+void put_response_body(const BodyFacts& facts, HttpExchange& exchange, std::string_view bytes,
                        const BodyRoom& room) {
-  if (tx != nullptr) begin_response_file(*tx, exchange);
+  begin_response_file(facts, exchange);
   grow(exchange, 1, RuleBuffer::kFileData, bytes, room);  // which is the response's body too
 }
 

@@ -11,6 +11,7 @@
 #include "services/functions/ids/protocols/app_session.hpp"
 #include "services/functions/ids/protocols/http_library.hpp"
 #include "services/functions/ids/protocols/http_multipart.hpp"
+#include "services/functions/ids/protocols/inflate_bill.hpp"
 
 /// A request and its response while they come, and how libhtp's view of them fills buffers.
 
@@ -21,13 +22,13 @@ struct HttpExchange {
   bool is_dangling = false;                  ///< a response that has no request
   bool is_http_0_9 = false;                  ///< neither has headers
   bool is_connect = false;
+  bool asks_http2 = false;  ///< in place of what follows the request and its response
   // By direction.
   std::array<bool, 2> has_news{}, has_headers{}, is_finished{};
   std::array<bool, 2> has_end{};
-  std::array<std::uint64_t, 2> end{};       ///< with has_end, in the stream: behind its last byte
-  std::array<std::string, 2> raw_headers;   ///< until they are put
-  std::array<std::uint64_t, 2> inflated{};  ///< bytes of a compressed body so far
-  std::array<std::uint64_t, 2> beyond{};    ///< of them, those that are beyond what pages have
+  std::array<std::uint64_t, 2> end{};      ///< with has_end, in the stream: behind its last byte
+  std::array<std::string, 2> raw_headers;  ///< until they are put
+  std::array<InflatedBody, 2> inflated;    ///< with `inflates`
   std::array<bool, 2> has_file{};
   std::array<bool, 2> inflates{};  ///< its body is compressed
   std::size_t head_bytes = 0;      ///< of memory that libhtp keeps of both heads
@@ -52,9 +53,18 @@ struct BodyRoom {
   const AppLimits& limits;
   TransactionSink& sink;
 };
-void put_request_body(const htp_tx_t& tx, HttpExchange& exchange, std::string_view bytes,
+/// What says which file a body is. Borrowed.
+struct BodyFacts {
+  bool is_post = false, is_put = false;
+  bool has_response = false;  ///< its head is there, or it has none
+  std::string_view path;
+  std::string_view request_type, response_disposition;  ///< headers; empty: none
+};
+/// Null: bytes in front of a response's line. Of a body whose file has begun, no more is said.
+BodyFacts facts_of(const htp_tx_t* tx, const HttpExchange& exchange, std::uint8_t direction);
+void put_request_body(const BodyFacts& facts, HttpExchange& exchange, std::string_view bytes,
                       const BodyRoom& room);
-void put_response_body(const htp_tx_t* tx, HttpExchange& exchange, std::string_view bytes,
+void put_response_body(const BodyFacts& facts, HttpExchange& exchange, std::string_view bytes,
                        const BodyRoom& room);
 /// A file without a boundary behind it ends.
 void end_request_body(HttpExchange& exchange, const BodyRoom& room);

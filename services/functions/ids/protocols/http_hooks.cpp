@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <string>
 
-#include "services/functions/ids/work_budget.hpp"
+#include "shared/base/ascii.hpp"
 
 namespace millrace {
 
 namespace {
 
 constexpr std::uint32_t kLayersMax = 4;
-constexpr std::uint64_t kInflatedOfByte = 32;  ///< that cost nothing
 constexpr int kSuccess = 200, kSuccessEnd = 300;
 
 bool is_compressed(htp_content_encoding_t encoding) {
@@ -22,6 +22,21 @@ bool is_compressed(htp_content_encoding_t encoding) {
 
 std::string_view text_of(const htp_tx_data_t& data) {
   return {reinterpret_cast<const char*>(data.data), data.data == nullptr ? 0 : data.len};
+}
+
+/// `Upgrade: h2c` among others (RFC 7540 3.2).
+bool asks_http2(const htp_tx_t& tx) {
+  const auto* header =
+      static_cast<const htp_header_t*>(htp_table_get_c(tx.request_headers, "upgrade"));
+  if (header == nullptr) return false;
+  const std::string value = in_lower_case(millrace::text_of(header->value));
+  for (std::size_t at = value.find("h2c"); at != std::string::npos;
+       at = value.find("h2c", at + 1)) {
+    const auto ends = [](char letter) { return letter == ' ' || letter == '\t' || letter == ','; };
+    const std::size_t end = at + 3;
+    if ((at == 0 || ends(value[at - 1])) && (end == value.size() || ends(value[end]))) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -109,39 +124,12 @@ int HttpParser::Hooks::request_headers(htp_tx_t* tx) {
     exchange.has_headers[0] = true;
     exchange.inflates[0] = is_compressed(tx->request_content_encoding);
     parser.sides_[0].framing.begin_body(exchange.inflates[0]);
+    exchange.asks_http2 = asks_http2(*tx);
     if (exchange.is_connect && exchange.is_finished[1]) parser.leave_connect(exchange);
     if (exchange.transaction == nullptr || exchange.is_dangling) return;
     put_request_headers(*tx, exchange);
     exchange.has_news[0] = true;
   });
-}
-
-/// Pages inflate to some twenty times their bytes. What a body has beyond kInflatedOfByte for each
-/// byte costs units of work, but for a first unit of each connection: there may be many bodies in
-/// a segment. False: none are left for it, or were for one before.
-bool HttpParser::Hooks::pays(std::uint64_t body_bytes, HttpParser& parser, HttpExchange& exchange,
-                             std::uint8_t direction) {
-  constexpr std::uint64_t kUnit = WorkShare::kInflatedBytesOfUnit;
-  WorkShare* const work = parser.limits_.work;
-  if (parser.has_lost_body_) {
-    work->lose_body();
-    return false;
-  }
-  const std::uint64_t usual = body_bytes * kInflatedOfByte, inflated = exchange.inflated[direction];
-  std::uint64_t& beyond = exchange.beyond[direction];
-  if (work == nullptr || inflated <= usual + beyond) return true;
-  parser.inflated_ += inflated - usual - beyond;
-  beyond = inflated - usual;
-  const std::uint64_t free = parser.paid_ + kUnit;
-  if (parser.inflated_ <= free) return true;
-  const std::uint64_t units = (parser.inflated_ - free + kUnit - 1) / kUnit;
-  if (!work->take(static_cast<std::uint32_t>(units))) {
-    parser.has_lost_body_ = true;
-    work->lose_body();
-    return false;
-  }
-  parser.paid_ += units * kUnit;
-  return true;
 }
 
 /// A body that inflates without end costs time. What is behind the limit is not looked at.
@@ -151,11 +139,12 @@ bool HttpParser::Hooks::is_too_much(const htp_tx_data_t& data, HttpParser& parse
                                               ? data.tx->request_content_encoding
                                               : data.tx->response_content_encoding_processing;
   if (!is_compressed(encoding)) return false;
-  exchange.inflated[direction] += data.len;
-  if (exchange.inflated[direction] > parser.limits_.inflate_bytes) return true;
-  const std::int64_t body_bytes =
-      direction == 0 ? data.tx->request_message_len : data.tx->response_message_len;
-  return !pays(static_cast<std::uint64_t>(body_bytes), parser, exchange, direction);
+  InflatedBody& body = exchange.inflated[direction];
+  body.inflated += data.len;
+  if (body.inflated > parser.limits_.inflate_bytes) return true;
+  body.bytes = static_cast<std::uint64_t>(direction == 0 ? data.tx->request_message_len
+                                                         : data.tx->response_message_len);
+  return !parser.bill_.pays(parser.limits_.work, body);
 }
 
 int HttpParser::Hooks::request_body(htp_tx_data_t* data) {
@@ -163,7 +152,7 @@ int HttpParser::Hooks::request_body(htp_tx_data_t* data) {
   const int result = guard(data->tx, [&](HttpParser& parser, HttpExchange& exchange) {
     is_bomb = is_too_much(*data, parser, exchange, 0);
     if (exchange.transaction == nullptr || is_bomb) return;
-    put_request_body(*data->tx, exchange, text_of(*data),
+    put_request_body(facts_of(data->tx, exchange, 0), exchange, text_of(*data),
                      {.limits = parser.limits_, .sink = *parser.sink_});
   });
   return is_bomb ? HTP_ERROR : result;
@@ -205,7 +194,7 @@ int HttpParser::Hooks::response_body(htp_tx_data_t* data) {
   const int result = guard(data->tx, [&](HttpParser& parser, HttpExchange& exchange) {
     is_bomb = is_too_much(*data, parser, exchange, 1);
     if (exchange.transaction == nullptr || is_bomb) return;
-    put_response_body(data->tx, exchange, text_of(*data),
+    put_response_body(facts_of(data->tx, exchange, 1), exchange, text_of(*data),
                       {.limits = parser.limits_, .sink = *parser.sink_});
   });
   return is_bomb ? HTP_ERROR : result;
@@ -227,7 +216,9 @@ int HttpParser::Hooks::response_complete(htp_tx_t* tx) {
     if (!exchange.is_connect) return;
     parser.leave_connect(exchange);
     const int status = tx->response_status_number;
-    parser.is_done_ = parser.is_done_ || (status >= kSuccess && status < kSuccessEnd);
+    const bool is_tunnel = status >= kSuccess && status < kSuccessEnd;
+    parser.has_tunnel_ |= is_tunnel;
+    parser.is_done_ |= is_tunnel;
   });
 }
 

@@ -30,8 +30,6 @@ struct HttpParser::Hooks {
   static void count_line(std::size_t bytes, HttpExchange& exchange);
   static void add_header_data(const htp_tx_data_t& data, HttpExchange& exchange,
                               std::uint8_t direction);
-  static bool pays(std::uint64_t body_bytes, HttpParser& parser, HttpExchange& exchange,
-                   std::uint8_t direction);
   static bool is_too_much(const htp_tx_data_t& data, HttpParser& parser, HttpExchange& exchange,
                           std::uint8_t direction);
 };

@@ -91,9 +91,10 @@ void HttpParser::take(std::uint8_t direction, std::string_view bytes) {
     take_held(direction);
   }
   for (const std::uint8_t one : kDirections) {
-    if (sides_[one].held.size() > limits_.header_bytes) lose(one);
+    if (sides_[one].held.size() > limits_.header_bytes) lose_held(one);
     if (is_done_) finish_all(one);
-    if (is_done_ || sides_[one].is_broken) sides_[one].held = {};
+    const bool goes_on = upgraded_ || has_tunnel_;
+    if ((is_done_ && !goes_on) || sides_[one].is_broken) sides_[one].held = {};
   }
   go_on_behind_connect(direction);
   tell_all();
@@ -113,7 +114,7 @@ void HttpParser::take_held(std::uint8_t direction) {
 /// Returns those that must wait.
 std::string_view HttpParser::take_pieces(std::uint8_t direction, std::string_view bytes) {
   Side& side = sides_[direction];
-  while (!bytes.empty() && !side.is_broken && !is_done_ && !is_waiting(direction)) {
+  while (!bytes.empty() && !side.is_broken && !is_done_ && !is_waiting(direction, bytes)) {
     std::uint64_t left = 0;
     const HttpExpects expected = expects(direction, left);
     const HttpPiece piece = side.framing.next(expected, bytes, side.is_ended, left);
@@ -131,10 +132,19 @@ std::string_view HttpParser::take_pieces(std::uint8_t direction, std::string_vie
 
 /// Requests have waited for a response. They go on before what follows the response.
 void HttpParser::go_on_behind_connect(std::uint8_t direction) {
-  if (is_done_ || !wants_renewal_) return;
+  if (is_done_) return;
+  if (!wants_renewal_) {
+    if (direction == 1 && has_waited_ && !is_waiting(0, sides_[0].held)) go_on_with_requests();
+    return;
+  }
   settle();
   renew_connection();
-  if (direction == 0 || sides_[0].is_broken) return;
+  if (direction == 1) go_on_with_requests();
+}
+
+void HttpParser::go_on_with_requests() {
+  has_waited_ = false;
+  if (sides_[0].is_broken) return;
   take_held(0);
   if (sides_[0].is_ended) end_messages(0);
 }
@@ -156,7 +166,8 @@ void HttpParser::take_piece(std::uint8_t direction, std::string_view piece, Http
   if (kind == HttpPiece::Kind::kFeed) return feed(direction, piece);
   HttpExchange& exchange = *next_response();
   if (exchange.transaction == nullptr) return;
-  put_response_body(htp_connp_get_out_tx(connection_.get()), exchange, piece,
+  const htp_tx_t* const tx = htp_connp_get_out_tx(connection_.get());
+  put_response_body(facts_of(tx, exchange, 1), exchange, piece,
                     {.limits = limits_, .sink = *sink_});
 }
 
@@ -184,11 +195,13 @@ void HttpParser::leave_as_it_is(std::uint8_t direction, std::string_view first) 
 void HttpParser::feed(std::uint8_t direction, std::string_view piece) {
   htp_connp_t* connection = connection_.get();
   const htp_time_t never{};
+  HttpExchange* const answered = direction == 1 ? next_response() : nullptr;
   const int state = direction == 0
                         ? htp_connp_req_data(connection, &never, piece.data(), piece.size())
                         : htp_connp_res_data(connection, &never, piece.data(), piece.size());
   if (state == HTP_STREAM_TUNNEL) {
     is_done_ = true;
+    if (answered != nullptr) note_tunnel(*answered);
   } else if (state != HTP_STREAM_DATA) {
     if (!out_of_memory_) put_what_came(direction);
     lose(direction);
@@ -206,13 +219,6 @@ void HttpParser::put_what_came(std::uint8_t direction) {
   exchange->has_headers[direction] = true;
   if (direction == 0 && tx->request_line != nullptr) put_request_headers(*tx, *exchange);
   if (direction == 1 && tx->response_line != nullptr) put_response_headers(*tx, *exchange);
-}
-
-/// CONNECT: what follows the request depends on the response.
-bool HttpParser::is_waiting(std::uint8_t direction) const {
-  if (direction != 0 || exchanges_.empty()) return false;
-  const HttpExchange& last = exchanges_.back();
-  return last.is_connect && last.has_headers[0] && !last.is_finished[1];
 }
 
 HttpExpects HttpParser::expects(std::uint8_t direction, std::uint64_t& left) const {
@@ -282,7 +288,7 @@ void HttpParser::finish(HttpExchange& exchange, std::uint8_t direction) {
 }
 
 void HttpParser::finish_all(std::uint8_t direction) {
-  if (direction == 1 && is_waiting(0)) leave_connect(exchanges_.back());
+  if (direction == 1 && is_waiting_for_connect()) leave_connect(exchanges_.back());
   for (HttpExchange& exchange : exchanges_) finish(exchange, direction);
 }
 
@@ -301,7 +307,7 @@ void HttpParser::lose(std::uint8_t direction) {
 void HttpParser::end_messages(std::uint8_t direction) {
   htp_connp_t* connection = connection_.get();
   const htp_time_t never{};
-  if (direction == 0 && !sides_[0].is_broken && !is_waiting(0)) {
+  if (direction == 0 && !sides_[0].is_broken && !is_waiting_for_connect()) {
     if (htp_connp_get_in_tx(connection) != nullptr) htp_connp_req_close(connection, &never);
     htp_tx_t* tx = htp_connp_get_in_tx(connection);
     if (tx != nullptr) htp_tx_state_request_complete(tx);

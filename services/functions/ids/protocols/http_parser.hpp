@@ -5,10 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "services/functions/ids/protocols/app_parser.hpp"
+#include "services/functions/ids/protocols/http2_headers.hpp"
 #include "services/functions/ids/protocols/http_exchange.hpp"
 #include "services/functions/ids/protocols/http_framing.hpp"
 #include "services/functions/ids/protocols/http_library.hpp"
@@ -20,9 +22,10 @@
 /// come; so bytes behind a request without Content-Length are always the next request, and a
 /// request line without a protocol is always one of HTTP/0.9. Trailers are in no buffer.
 ///
-/// With a tunnel (CONNECT, 101) HTTP is done. What libhtp does not understand breaks a direction:
-/// all that came so far stays there. settled() stays in front of both, and of HTTP/0.9, so that a
-/// parser which is made anew comes to the same.
+/// With a tunnel (CONNECT, 101) HTTP is done: HTTP/2 follows where the request asks for that, what
+/// CONNECT leads to where it is the first request, else nothing that is read. What
+/// libhtp does not understand breaks a direction: all that came so far stays there. settled() stays
+/// in front of both, and of HTTP/0.9, so that a parser which is made anew comes to the same.
 
 namespace millrace {
 
@@ -40,6 +43,7 @@ class HttpParser final : public AppParser {
   std::uint64_t transactions() const noexcept override { return transactions_; }
   std::size_t held() const noexcept override;
   bool is_done() const noexcept override { return is_done_; }
+  std::optional<AppRest> rest() override;
   bool is_broken(std::uint8_t direction) const noexcept override {
     return sides_[direction].is_broken;
   }
@@ -59,6 +63,7 @@ class HttpParser final : public AppParser {
   std::string_view take_pieces(std::uint8_t direction, std::string_view bytes);
   void take_held(std::uint8_t direction);
   void go_on_behind_connect(std::uint8_t direction);
+  void go_on_with_requests();
   void take_piece(std::uint8_t direction, std::string_view piece, HttpPiece::Kind kind);
   void leave_as_it_is(std::uint8_t direction, std::string_view first);
   void feed(std::uint8_t direction, std::string_view piece);
@@ -68,7 +73,10 @@ class HttpParser final : public AppParser {
   HttpExpects response_expects(std::uint64_t& left) const;
   void count_head(std::uint8_t direction, std::size_t bytes, HttpExpects expected);
   void make_request();
-  bool is_waiting(std::uint8_t direction) const;
+  bool is_waiting(std::uint8_t direction, std::string_view bytes);
+  bool is_waiting_for_connect() const;
+  bool waits_for_http2(std::string_view bytes);
+  void note_tunnel(HttpExchange& exchange);
   void renew_connection();
 
   // What comes of them.
@@ -78,6 +86,7 @@ class HttpParser final : public AppParser {
   void finish_all(std::uint8_t direction);
   void leave_connect(HttpExchange& exchange);
   void lose(std::uint8_t direction);
+  void lose_held(std::uint8_t direction);
   void end_messages(std::uint8_t direction);
   void settle();
   void tell(HttpExchange& exchange);
@@ -96,12 +105,12 @@ class HttpParser final : public AppParser {
   bool is_dangling_ = false;    ///< a request is made for a response that has none
   bool is_http_0_9_ = false;    ///< no further request follows
   bool wants_renewal_ = false;  ///< libhtp waits for what the parser knows
-  // Of all bodies, beyond what pages have.
-  std::uint64_t inflated_ = 0;       ///< bytes
-  std::uint64_t paid_ = 0;           ///< of them, those that units of work were taken for
-  bool has_lost_body_ = false;       ///< one inflated to too much: others are not inflated either
-  bool out_of_memory_ = false;       ///< in a hook, which must not throw
-  TransactionSink* sink_ = nullptr;  ///< during read() and end()
+  InflateBill bill_;
+  std::optional<Http2HeaderList> upgraded_;  ///< with is_done_: the request; HTTP/2 follows
+  bool has_tunnel_ = false;                  ///< with is_done_: it stands behind CONNECT
+  bool has_waited_ = false;                  ///< bytes of HTTP/2, for a response
+  bool out_of_memory_ = false;               ///< in a hook, which must not throw
+  TransactionSink* sink_ = nullptr;          ///< during read() and end()
 };
 
 }  // namespace millrace

@@ -38,9 +38,8 @@ std::size_t bytes_to_drop(const BufferPart& part, std::size_t more, std::size_t 
 }  // namespace
 
 std::string_view name_of(AppProtocol protocol) noexcept {
-  static constexpr std::array<std::string_view, 9> kNames = {
-      "unknown", "failed", "http", "tls", "dns", "ssh", "smtp", "ftp", "smb"};
-  static_assert(kNames.size() == static_cast<std::size_t>(AppProtocol::kSmb) + 1);
+  static constexpr std::array<std::string_view, kAppProtocols> kNames = {
+      "unknown", "failed", "http", "tls", "dns", "ssh", "smtp", "ftp", "smb", "http2"};
   return kNames[static_cast<std::size_t>(protocol)];
 }
 
@@ -57,6 +56,14 @@ void Transaction::put(std::uint8_t direction, RuleBuffer buffer, std::string_vie
   part.is_complete = true;
   used_[direction].set(place);
   news_[direction].set(place);
+}
+
+void Transaction::put_new(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes) {
+  std::vector<BufferPart>& parts = parts_[direction][place_of(direction, buffer)];
+  const auto is_it = [&](const BufferPart& part) { return part.bytes == bytes; };
+  if (std::ranges::any_of(parts, is_it)) return;
+  forget_seen_parts(parts);
+  put(direction, buffer, bytes);
 }
 
 void Transaction::append(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes,
@@ -145,7 +152,7 @@ void Transaction::recycle() {
   }
   envelope = {};
   waiting.clear();
-  matched.clear();
+  for (auto& of_direction : matched) of_direction.clear();
 }
 
 void Transaction::renew(AppProtocol protocol, std::uint64_t number) noexcept {
@@ -154,13 +161,15 @@ void Transaction::renew(AppProtocol protocol, std::uint64_t number) noexcept {
   news_ = used_ = {};
   complete_ = {};
   body_bytes = {};
+  stream = 0;
   is_logged = false;
 }
 
 std::size_t Transaction::held() const noexcept {
   std::size_t bytes = sizeof *this + text_bytes_ + waiting.capacity() * sizeof(WaitingRule) +
-                      matched.capacity() * sizeof(std::uint32_t) + messages[0].capacity() +
-                      messages[1].capacity() + envelope.helo.capacity() + envelope.from.capacity();
+                      (matched[0].capacity() + matched[1].capacity()) * sizeof(std::uint32_t) +
+                      messages[0].capacity() + messages[1].capacity() + envelope.helo.capacity() +
+                      envelope.from.capacity();
   for (const std::string& one : envelope.recipients) bytes += sizeof(std::string) + one.capacity();
   return bytes;
 }

@@ -30,7 +30,9 @@ enum class AppProtocol : std::uint8_t {
   kSmtp,
   kFtp,
   kSmb,
+  kHttp2,
 };
+inline constexpr std::size_t kAppProtocols = static_cast<std::size_t>(AppProtocol::kHttp2) + 1;
 /// "http", as EVE's app_proto; "unknown", "failed".
 std::string_view name_of(AppProtocol protocol) noexcept;
 
@@ -84,6 +86,11 @@ class Transaction {
 
   /// One more value, which is complete.
   void put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes);
+  /// Likewise, of a buffer whose values are without bound: one that is kept is not put again, and
+  /// of those that detection has seen no more than some are kept. So that none is lost unseen, let
+  /// detection look while there are kNewValuesMax.
+  void put_new(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes);
+  static constexpr std::size_t kNewValuesMax = 16;
   /// More of the last value of a buffer that grows; of a new value where there is none, or the last
   /// is complete. At most the last `limit` bytes (1..) of a value are kept, at least half of it;
   /// `base` counts those in front. So that none is cut off unseen, let detection look before that
@@ -121,12 +128,14 @@ class Transaction {
 
   // Detection's notes.
   std::vector<WaitingRule> waiting;
-  std::vector<std::uint32_t> matched;  ///< signatures that have matched; ascending
+  /// By direction, signatures that have matched there; ascending.
+  std::array<std::vector<std::uint32_t>, 2> matched;
 
   // For the log, by direction.
   std::array<std::string, 2> messages;        ///< of DNS, with AppLimits::keeps_messages
   MailEnvelope envelope;                      ///< with AppLimits::keeps_envelopes
   std::array<std::uint64_t, 2> body_bytes{};  ///< of HTTP, as they came
+  std::uint32_t stream = 0;                   ///< of HTTP/2: its identifier
   bool is_logged = false;                     ///< the log's note
 
  private:

@@ -32,6 +32,10 @@ constexpr RuleBufferTraits tls(std::string_view name, Side side, Shape shape = S
   return traits(name, "", BufferOwner::kTls, side, shape);
 }
 
+constexpr RuleBufferTraits http2(std::string_view name) {
+  return traits(name, "", BufferOwner::kHttp2, Side::kEither, Shape::kMany);
+}
+
 // clang-format off
 constexpr std::array<RuleBufferTraits, kRuleBufferCount> kTraits = {{
     traits("pkt_data", "", BufferOwner::kPayload, Side::kEither),
@@ -81,6 +85,13 @@ constexpr std::array<RuleBufferTraits, kRuleBufferCount> kTraits = {{
     tls("ja4.hash", Side::kRequest),
     traits("ssh.proto", "", BufferOwner::kSsh, Side::kEither),
     traits("ssh.software", "", BufferOwner::kSsh, Side::kEither),
+    http2("http2.header_name"),
+    http2("http2.frametype"),
+    http2("http2.errorcode"),
+    http2("http2.priority"),
+    http2("http2.window"),
+    http2("http2.size_update"),
+    http2("http2.settings"),
     traits("app-layer-event", "", BufferOwner::kPayload, Side::kEither, Shape::kMany),
     traits("base64_data", "", BufferOwner::kPayload, Side::kEither),
 }};

@@ -67,6 +67,15 @@ enum class RuleBuffer : std::uint8_t {
   kSshProtocol,  ///< "2.0"
   kSshSoftware,
 
+  // HTTP/2, of either direction; numbers are in network order.
+  kHttp2HeaderName,  ///< each name of a header
+  kHttp2FrameType,   ///< each type of frame that there was, 1 byte
+  kHttp2ErrorCode,   ///< each of RST_STREAM and GOAWAY, 4 bytes
+  kHttp2Priority,    ///< each weight, less one, as it is sent, 1 byte
+  kHttp2Window,      ///< each increment, 4 bytes
+  kHttp2SizeUpdate,  ///< each size of a table of headers, 4 bytes
+  kHttp2Setting,     ///< each: 2 bytes of identifier, 4 of value
+
   kAppEvent,    ///< each event of a parser, by its name: of `app-layer-event` (app_events.hpp)
   kBase64Data,  ///< what base64_decode makes; of a draft alone: its tests go to the Base64Decode
   kCount
@@ -74,7 +83,7 @@ enum class RuleBuffer : std::uint8_t {
 inline constexpr std::size_t kRuleBufferCount = static_cast<std::size_t>(RuleBuffer::kCount);
 
 /// What carries a buffer.
-enum class BufferOwner : std::uint8_t { kPayload, kHttp, kDns, kTls, kSsh };
+enum class BufferOwner : std::uint8_t { kPayload, kHttp, kDns, kTls, kSsh, kHttp2 };
 
 struct RuleBufferTraits {
   std::string_view name;      ///< the sticky buffer: "http.uri"

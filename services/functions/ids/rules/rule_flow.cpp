@@ -90,9 +90,10 @@ struct ProtocolWord {
   RuleProtocol protocol;
 };
 constexpr ProtocolWord kProtocolWords[] = {
-    {"http", RuleProtocol::kHttp}, {"http1", RuleProtocol::kHttp}, {"tls", RuleProtocol::kTls},
-    {"ssl", RuleProtocol::kTls},   {"dns", RuleProtocol::kDns},    {"ssh", RuleProtocol::kSsh},
-    {"smtp", RuleProtocol::kSmtp}, {"ftp", RuleProtocol::kFtp},    {"smb", RuleProtocol::kSmb},
+    {"http", RuleProtocol::kHttp}, {"http1", RuleProtocol::kHttp1}, {"http2", RuleProtocol::kHttp2},
+    {"tls", RuleProtocol::kTls},   {"ssl", RuleProtocol::kTls},     {"dns", RuleProtocol::kDns},
+    {"ssh", RuleProtocol::kSsh},   {"smtp", RuleProtocol::kSmtp},   {"ftp", RuleProtocol::kFtp},
+    {"smb", RuleProtocol::kSmb},
 };
 
 bool is_of_tcp(RuleProtocol protocol) noexcept {

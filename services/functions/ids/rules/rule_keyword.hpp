@@ -33,6 +33,7 @@ RuleKeywords dataset_keywords() noexcept;    ///< dataset
 RuleKeywords transform_keywords() noexcept;  ///< to_lowercase, ...
 RuleKeywords base64_keywords() noexcept;     ///< base64_decode
 RuleKeywords tls_keywords() noexcept;        ///< keywords of TLS that are no sticky buffers
+RuleKeywords http2_keywords() noexcept;      ///< http2.frametype, ...
 RuleKeywords app_event_keywords() noexcept;  ///< app-layer-event
 
 /// Makes a sticky buffer of the rule's dialect the one that tests behind it are about. False: there

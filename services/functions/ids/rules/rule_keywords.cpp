@@ -17,7 +17,7 @@ std::vector<RuleKeyword> gather_keywords() {
        {general_keywords(), content_keywords(), pcre_keywords(), byte_keywords(), size_keywords(),
         header_keywords(), flow_keywords(), host_bit_keywords(), threshold_keywords(),
         dataset_keywords(), transform_keywords(), base64_keywords(), tls_keywords(),
-        app_event_keywords()}) {
+        http2_keywords(), app_event_keywords()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   std::ranges::sort(all, {}, &RuleKeyword::name);

@@ -23,6 +23,8 @@ std::optional<RuleProtocol> protocol_of(BufferOwner owner) noexcept {
       return RuleProtocol::kDns;
     case BufferOwner::kSsh:
       return RuleProtocol::kSsh;
+    case BufferOwner::kHttp2:
+      return RuleProtocol::kHttp2;
     case BufferOwner::kPayload:
       break;
   }
@@ -34,19 +36,26 @@ std::optional<RuleProtocol> owner_of(const BufferTests& tests) {
   if (tests.buffer != RuleBuffer::kAppEvent) return protocol_of(traits_of(tests.buffer).owner);
   const auto* const content = std::get_if<ContentMatch>(&tests.tests.front());
   if (content == nullptr) return std::nullopt;
-  const bool is_dns = app_events::owner_of(content->bytes) == AppProtocol::kDns;
-  return is_dns ? RuleProtocol::kDns : RuleProtocol::kHttp;
+  const auto app = app_events::owner_of(content->bytes);
+  if (app == AppProtocol::kHttp2) return RuleProtocol::kHttp2;
+  return app == AppProtocol::kDns ? RuleProtocol::kDns : RuleProtocol::kHttp;
 }
 
 [[noreturn]] void refuse_buffer(RuleBuffer buffer, std::string reason) {
   throw RuleRefused{std::string(traits_of(buffer).name), std::move(reason)};
 }
 
+bool is_http(RuleProtocol protocol) noexcept {
+  return protocol == RuleProtocol::kHttp || protocol == RuleProtocol::kHttp1 ||
+         protocol == RuleProtocol::kHttp2;
+}
+
 /// A rule over TCP with a buffer of HTTP is one of HTTP. DNS has both transports: what the head
 /// says of them stays.
 void take_owner(RuleBuffer buffer, RuleProtocol owner, RuleProtocol& protocol) {
-  if (protocol == owner) return;
-  if (protocol == RuleProtocol::kIp) {
+  if (protocol == owner || (owner == RuleProtocol::kHttp && is_http(protocol))) return;
+  const bool is_version = protocol == RuleProtocol::kHttp && is_http(owner);
+  if (protocol == RuleProtocol::kIp || is_version) {
     protocol = owner;
     return;
   }
@@ -105,7 +114,7 @@ void settle_protocol(RuleDraft& draft) {
     if (is_of_mail(draft, tests.buffer)) {
       settle_mail(tests.buffer, signature);
     } else {
-      if (*owner == RuleProtocol::kHttp && !is_of_services(draft)) {
+      if (is_http(*owner) && !is_of_services(draft)) {
         refuse_buffer(tests.buffer, "of the rule's services, none is read");
       }
       take_owner(tests.buffer, *owner, signature.protocol);

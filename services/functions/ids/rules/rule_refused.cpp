@@ -67,7 +67,6 @@ constexpr RefusedGroup kRefusedGroups[] = {
     {"cip", "CIP is not read"},
     {"ftp", "commands of FTP are not read"},
     {"ike.", "IKE is not read"},
-    {"http2.", "HTTP/2 is not read"},
     {"gtp_", "GTP is not read"},
     {"ssh.hassh", "HASSH is not made"},
 };

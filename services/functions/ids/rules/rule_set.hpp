@@ -38,8 +38,8 @@ struct RuleSetup {
 /// the classes that public rules have, without descriptions.
 RuleSetup default_rule_setup();
 /// Reads lines "config classification: name,description,priority" into setup.classes. Throws Error
-/// with file:line.
-void load_classification(const std::string& path, RuleSetup& setup);
+/// with file:line. Returns how many there were.
+std::size_t load_classification(const std::string& path, RuleSetup& setup);
 
 using RuleFiles = std::map<std::string, std::string, std::less<>>;
 
@@ -81,6 +81,7 @@ struct RuleSuppression {
   AddressSet addresses;
 };
 struct ThresholdFile {
+  std::size_t line_count = 0;
   std::vector<RuleSuppression> suppressions;
 };
 /// Reads lines "suppress gen_id 1, sig_id 2, track by_src, ip 10.0.0.0/8" and "threshold gen_id 1,

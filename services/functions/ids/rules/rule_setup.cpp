@@ -127,16 +127,19 @@ RuleSetup default_rule_setup() {
   return setup;
 }
 
-void load_classification(const std::string& path, RuleSetup& setup) {
+std::size_t load_classification(const std::string& path, RuleSetup& setup) {
   const std::string text = read_rule_file(path);
   std::string_view rest = text;
+  std::size_t line_count = 0;
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = without_blanks(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.empty() || line.starts_with('#')) continue;
     while_doing(path + ":" + std::to_string(number), [&] { read_class(line, setup); });
+    ++line_count;
   }
+  return line_count;
 }
 
 }  // namespace millrace

@@ -39,6 +39,8 @@ enum class RuleProtocol : std::uint8_t {
   kSmtp,
   kFtp,
   kSmb,
+  kHttp1,  ///< kHttp is of both versions
+  kHttp2,
   kCount
 };
 

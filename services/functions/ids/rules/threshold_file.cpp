@@ -164,6 +164,7 @@ ThresholdFile load_threshold_file(const std::string& path, const RuleSetup& setu
   std::string_view rest = text;
   std::string whole;
   std::size_t first = 1;
+  std::size_t line_count = 0;
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = without_blanks(rest.substr(0, end));
@@ -177,10 +178,13 @@ ThresholdFile load_threshold_file(const std::string& path, const RuleSetup& setu
     if (!without_blanks(whole).empty()) {
       while_doing(path + ":" + std::to_string(first),
                   [&] { reader.take_line(without_blanks(whole)); });
+      ++line_count;
     }
     whole.clear();
   }
-  return reader.finish();
+  ThresholdFile file = reader.finish();
+  file.line_count = line_count;
+  return file;
 }
 
 }  // namespace millrace

@@ -49,6 +49,14 @@ TEST_F(AppJsonTest, HttpIsAsEveHasIt) {
       "redirect": "/there", "length": 8589934592}})"));
 }
 
+TEST_F(AppJsonTest, AStreamOfHttp2IsAsEveHasIt) {
+  const std::uint32_t stream = 5;
+  put(EventField::kHttpUrl, "/");
+  text_.put(EventField::kHttp2Stream, std::as_bytes(std::span(&stream, 1)), sizeof stream);
+  EXPECT_EQ(shown(),
+            Json::parse(R"({"http": {"url": "/", "version": "2", "http2": {"stream_id": 5}}})"));
+}
+
 TEST_F(AppJsonTest, WhatIsNoNumberIsNoNumber) {
   put(EventField::kHttpStatus, "2x");
   put(EventField::kHttpPort, "99999999999999999999");

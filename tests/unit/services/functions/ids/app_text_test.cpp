@@ -51,6 +51,15 @@ TEST(AppText, OfHttpHasWhatEveHas) {
                             {EventField::kHttpLocation, "/b"}}));
 }
 
+TEST(AppText, OfHttp2HasTheStream) {
+  Transaction one(AppProtocol::kHttp2, 0);
+  one.stream = 5;
+  EventTextWriter text;
+  put_http(one, text);
+  EXPECT_EQ(values_of(text.bytes()),
+            (Values{{EventField::kHttp2Stream, std::string("\5\0\0\0", 4)}}));
+}
+
 TEST(AppText, PortsStandBehindHosts) {
   for (const auto& [host, port] : {std::pair<std::string, std::string>{"a", "(none)"},
                                    {"[2001:db8::1]", "(none)"},

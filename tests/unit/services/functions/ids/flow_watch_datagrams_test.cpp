@@ -61,6 +61,19 @@ TEST_F(FlowWatchDatagramsTest, AnswersAreDroppedUntilAQuestionComes) {
   EXPECT_EQ(datagram(true, 10'000, 53, message(true)), kPasses);
 }
 
+TEST_F(FlowWatchDatagramsTest, AnswersToQuestionsWhosePlacesOthersHaveAreDropped) {
+  use(kDropsName, {}, "20000");
+  EXPECT_EQ(datagram(false, 10'000, 53, message(false)), kPasses);
+  EXPECT_EQ(datagram(true, 9'999, 53, message(true)), kPasses) << "all places are not in use yet";
+  for (std::uint32_t i = 0; i < FlowWatch::kDatagramFlowsMax; ++i) {
+    datagram(false, static_cast<std::uint16_t>(20'000 + i), 53, message(false));
+  }
+  EXPECT_EQ(datagram(true, 10'000, 53, message(true)), kCostly);
+  EXPECT_EQ(datagram(true, 20'000 + FlowWatch::kDatagramFlowsMax - 1, 53, message(true)), kPasses);
+  EXPECT_EQ(datagram(false, 10'000, 53, message(false)), kPasses);
+  EXPECT_EQ(datagram(true, 10'000, 53, message(true)), kPasses);
+}
+
 TEST_F(FlowWatchDatagramsTest, OtherProtocolsHaveNothingToLose) {
   use(kDropsName, {{"parser_mb", "1"}}, "2000");
   EXPECT_EQ(datagram(false, 10'000, 7000, "question"), kPasses);

@@ -51,7 +51,16 @@ TEST(DetectorTransaction, ARuleMatchesATransactionOnce) {
   EXPECT_EQ(exchange.look(kRequest), (Numbers{0}));
   exchange.transaction.complete(kRequest);
   EXPECT_EQ(exchange.look(kRequest), (Numbers{}));
-  EXPECT_EQ(exchange.transaction.matched, (Numbers{0}));
+  EXPECT_EQ(exchange.transaction.matched[kRequest], (Numbers{0}));
+}
+
+TEST(DetectorTransaction, ARuleOfEitherDirectionMatchesBoth) {
+  Exchange exchange(
+      {Rule(RuleProtocol::kHttp).asks(content("HTTP/1"), RuleBuffer::kHttpProtocol).fast(0, 0)});
+  exchange.transaction.put(kRequest, RuleBuffer::kHttpProtocol, "HTTP/1.1");
+  exchange.transaction.put(kResponse, RuleBuffer::kHttpProtocol, "HTTP/1.0");
+  EXPECT_EQ(exchange.look(kRequest), (Numbers{0}));
+  EXPECT_EQ(exchange.look(kResponse), (Numbers{0}));
 }
 
 TEST(DetectorTransaction, AllBuffersOfARuleHaveToMatchWhenTheyCome) {
@@ -144,7 +153,7 @@ TEST(DetectorTransaction, ADirectionIsThatOfTheFlow) {
   exchange.transaction.put(kResponse, RuleBuffer::kHttpHeader, "abc");
   EXPECT_EQ(exchange.look(kResponse), (Numbers{1, 2}));
   exchange.transaction.put(kRequest, RuleBuffer::kHttpHeader, "abc");
-  EXPECT_EQ(exchange.look(kRequest), (Numbers{0}));
+  EXPECT_EQ(exchange.look(kRequest), (Numbers{0, 2}));
 }
 
 TEST(DetectorTransaction, EndsAreThoseOfTheDirectionThatIsLookedAt) {

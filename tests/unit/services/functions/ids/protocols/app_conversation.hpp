@@ -39,7 +39,8 @@ class AppConversation {
     if (session_->is_done()) return;  // its owner remembers that
     const std::array<std::uint64_t, 2> settled = {session_->settled(0), session_->settled(1)};
     auto next =
-        session_->protocol() == AppProtocol::kUnknown
+        session_->protocol() == AppProtocol::kUnknown ||
+                (session_->transactions() == 0 && settled == std::array<std::uint64_t, 2>{})
             ? std::make_unique<AppSession>(limits_)
             : std::make_unique<AppSession>(limits_, session_->protocol(), session_->transactions());
     forget(settled);

@@ -18,7 +18,7 @@ void use(Transaction& transaction) {
   transaction.taken(0);
   transaction.complete(0);
   transaction.waiting.push_back({});
-  transaction.matched.push_back(7);
+  transaction.matched[0].push_back(7);
   transaction.messages = {"a", "b"};
   transaction.body_bytes = {1, 2};
   transaction.is_logged = true;
@@ -34,7 +34,7 @@ void expect_new(Transaction& transaction) {
       EXPECT_FALSE(transaction.has_news(direction, static_cast<RuleBuffer>(i)));
     }
   }
-  EXPECT_TRUE(transaction.waiting.empty() && transaction.matched.empty());
+  EXPECT_TRUE(transaction.waiting.empty() && transaction.matched[0].empty());
   EXPECT_FALSE(transaction.is_logged);
 }
 

@@ -42,7 +42,9 @@ TEST(RuleHeads, NameAProtocol) {
   EXPECT_EQ(head_of("alert ssl any any -> any any").protocol, RuleProtocol::kTls);
   EXPECT_EQ(head_of("alert http").protocol, RuleProtocol::kHttp);
   EXPECT_EQ(head_of("alert file").protocol, RuleProtocol::kHttp);
-  for (const char* word : {"http2", "pkthdr", "dcerpc", "tls:client_hello_done", "ip5", "http4"}) {
+  EXPECT_EQ(head_of("alert http1").protocol, RuleProtocol::kHttp1);
+  EXPECT_EQ(head_of("alert http2").protocol, RuleProtocol::kHttp2);
+  for (const char* word : {"http3", "pkthdr", "dcerpc", "tls:client_hello_done", "ip5", "http4"}) {
     EXPECT_EQ(head_refusal("alert " + std::string(word) + " any any -> any any").substr(0, 14),
               "the protocol '")
         << word;
