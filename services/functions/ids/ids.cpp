@@ -223,6 +223,8 @@ class Ids final : public Function {
     } else {
       look_at_datagram(call, tables, seen, view);
     }
+    const bool goes_on = seen.layer == Seen::Layer::kPacket && !call.batch.is_dropped(seen.packet);
+    if (goes_on) streams_.pass(call, seen.frame, seen.headers);  // rules have seen its flags
   }
 
   /// Of flows that `flow` has, not of those in tunnels.

@@ -15,6 +15,7 @@ namespace {
 
 using IdsTest = IdsStage;
 
+constexpr std::uint8_t kPush = 8;
 constexpr char kDropWord[] =
     "drop tcp any any -> any 80 (msg:\"word\"; content:\"forbidden\"; sid:1;)\n";
 constexpr char kAlertWord[] =
@@ -101,6 +102,18 @@ TEST_F(IdsTest, AnIdsDropsNothing) {
   const auto bytes = arena_.batch().bytes(0);
   EXPECT_EQ(Frame(bytes.begin(), bytes.end()), other);
   EXPECT_EQ(hits(StreamCounter::kConflicts), 1u);
+}
+
+TEST_F(IdsTest, TheUrgentFlagIsSeenByRulesAndTakenAway) {
+  use("drop tcp any any -> any any (flags:FPU; sid:1;)\n"
+      "alert tcp any any -> any any (flags:U+; sid:2;)\n");
+  open();
+  EXPECT_EQ(send(segment(false, kAck | kUrg, first_ + 1, kServer + 1)), kPasses);
+  const auto bytes = arena_.batch().bytes(0);
+  EXPECT_EQ(Frame(bytes.begin(), bytes.end()), segment(false, kAck, first_ + 1, kServer + 1));
+  EXPECT_EQ(hits(1), 1u);
+  EXPECT_EQ(send(segment(false, kUrg | kFin | kPush, 7, 0, {}, 40'001)), kByRule);
+  EXPECT_EQ(hits(StreamCounter::kUrgent), 1u);
 }
 
 TEST_F(IdsTest, WhatFollowsADroppedFirstPacketIsDroppedWithoutAnAlert) {
