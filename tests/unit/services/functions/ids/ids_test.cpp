@@ -59,6 +59,16 @@ TEST_F(IdsTest, APacketOfUdpIsDroppedByItself) {
   EXPECT_EQ(hits(0), 2u);
 }
 
+/// Its receiver takes as much as UDP's length says.
+TEST_F(IdsTest, BytesBehindADatagramOfUdpAreNotItsData) {
+  use("drop udp any any -> any any (content:\"evil\"; content:!\"safe\"; sid:1;)\n"
+      "alert udp any any -> any any (dsize:4; content:\"evil\"; endswith; sid:2;)\n");
+  const Frame frame = FrameBuilder().ipv4(17, 8 + 8).udp(4).text("evilsafe").build();
+  EXPECT_EQ(send(frame), kByRule);
+  EXPECT_EQ(hits(1), 1u);
+  EXPECT_EQ(send(FrameBuilder().ipv4(17, 8 + 8).udp(8).text("evilsafe").build()), kPasses);
+}
+
 TEST_F(IdsTest, RulesOfHeadersSeePacketsWithoutData) {
   use("drop tcp any any -> any 81 (flags:S; sid:1;)\n"
       "alert tcp any any -> any 80 (flags:S; sid:2;)\n");
