@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "services/functions/ids/detect/blocked_apps.hpp"
 #include "services/functions/ids/detect/detector.hpp"
 #include "services/functions/ids/detect/packet_tests.hpp"
 #include "services/functions/ids/detect/prefilter.hpp"
@@ -51,7 +52,8 @@ class Ids final : public Function {
                image_.signatures().size() + static_cast<std::size_t>(IdsCounter::kGivenUp)),
         watch_(detector_, costs_.bounded(settings_.app),
                {.history = settings_.limits.history, .parsers = settings_.parser_mb << 20},
-               settings_.log.has_apps()),
+               settings_.log.has_apps(),
+               settings_.drops_unread() ? BlockedApps(image_.signatures()) : BlockedApps()),
         memory_(image_.signatures(), image_.flowbit_names()),
         verdicts_(image_.signatures(), image_.suppressions(),
                   {.drops = settings_.drops(),

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,8 @@
 /// are, bodies as they come. Other than in Suricata, nothing depends on the pieces in which bytes
 /// come; so bytes behind a request without Content-Length are always the next request, and a
 /// request line without a protocol is always one of HTTP/0.9. Trailers are in no buffer.
+///
+/// What follows a CONNECT waits for the response: it is a tunnel's, or the next request.
 ///
 /// With a tunnel (CONNECT, 101) HTTP is done. What libhtp does not understand breaks a direction:
 /// all that came so far stays there. settled() stays in front of both, and of HTTP/0.9, so that a
@@ -69,6 +72,7 @@ class HttpParser final : public AppParser {
   void count_head(std::uint8_t direction, std::size_t bytes, HttpExpects expected);
   void make_request();
   bool is_waiting(std::uint8_t direction) const;
+  void look_ahead();
   void renew_connection();
 
   // What comes of them.
@@ -87,6 +91,9 @@ class HttpParser final : public AppParser {
   HttpConnection connection_;
   std::array<Side, 2> sides_;
   std::deque<HttpExchange> exchanges_;  ///< those that are not through; in their order
+  std::unique_ptr<HttpParser> ahead_;   ///< reads what waits: AppLimits::connects_ahead
+  std::size_t looked_at_ = 0;           ///< of what waits, bytes that it has
+  bool is_too_deep_ = false;            ///< so is not read ahead any more
   std::uint64_t begun_;                 ///< number of the next one
   std::uint64_t transactions_;          ///< that are settled
   std::array<std::uint64_t, 2> settled_{};

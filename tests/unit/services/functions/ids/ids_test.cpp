@@ -312,20 +312,6 @@ TEST_F(IdsTest, ARequestIsReadByWorkersThatDie) {
   }
 }
 
-TEST_F(IdsTest, WhatHistoryDoesNotHoldIsLost) {
-  use(kDropPage, {{"history_kb", "1"}, {"window_kb", "64"}});
-  open();
-  EXPECT_EQ(client("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n"), kPasses);
-  for (int i = 0; i < 40; ++i) {
-    EXPECT_EQ(client(std::string(1000, 'a')), kPasses);
-    EXPECT_EQ(server(""), kPasses);
-  }
-  start();
-  EXPECT_EQ(client(std::string(1000, 'a')), kPasses);
-  EXPECT_EQ(hits(IdsCounter::kLostParser), 1u);
-  EXPECT_EQ(client("GET /secret HTTP/1.1\r\n\r\n"), kPasses);
-}
-
 TEST_F(IdsTest, AnswersMeetFlowbitsOfQuestions) {
   use("alert http any any -> any any (flow:to_server; http.uri; content:\"/a\"; flowbits:set,a; "
       "flowbits:noalert; sid:1;)\n"
