@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,9 @@ never read in part: a function that is given the files leaves it out whole and s
 A rule that no literal gates has no content that the search for many patterns could look for; each
 packet, stream or transaction of its protocol and ports is tested against it.
 
+threshold and detection_filter that track by_src, by_dst or by_rule count in each lane by itself:
+where a path has N lanes, up to N times as much may pass. by_both and by_flow count all.
+
 Variables have Suricata's defaults; --variable changes them or adds some:
   millrace rules local.rules --variable HOME_NET=10.0.0.0/8 --variable 'HTTP_PORTS=[80,8080]'
   millrace rules --classification classification.config *.rules
@@ -62,16 +66,27 @@ RuleSetup setup_of(const RulesOptions& options) {
 struct Summary {
   std::vector<std::pair<std::string, std::size_t>> keywords;  ///< the most frequent first
   std::size_t ungated = 0;
+  std::size_t counted_by_lane = 0;
 };
+
+/// Hosts that are counted by one address, and rules, have packets in several lanes.
+bool is_counted_by_lane(const Signature& rule) {
+  const auto is_split = [](const std::optional<Threshold>& count) {
+    return count && count->by != TrackBy::kBoth && count->by != TrackBy::kFlow;
+  };
+  return is_split(rule.threshold) || is_split(rule.detection_filter);
+}
 
 Summary summary_of(const RuleSet& rules) {
   std::map<std::string, std::size_t> counts;
   for (const RuleRefusal& refusal : rules.refusals) ++counts[refusal.keyword];
-  Summary summary{{counts.begin(), counts.end()}, 0};
+  Summary summary{.keywords = {counts.begin(), counts.end()}};
   std::ranges::stable_sort(summary.keywords, std::ranges::greater(),
                            &std::pair<std::string, std::size_t>::second);
   summary.ungated = static_cast<std::size_t>(std::ranges::count_if(
       rules.signatures, [](const Signature& rule) { return !rule.fast_pattern; }));
+  summary.counted_by_lane =
+      static_cast<std::size_t>(std::ranges::count_if(rules.signatures, is_counted_by_lane));
   return summary;
 }
 
@@ -88,6 +103,11 @@ void print_text(const RuleSet& rules, const Summary& summary) {
   std::cout << rules.signatures.size() << " rules loaded, " << rules.refusals.size() << " refused, "
             << rules.disabled << " disabled; " << summary.ungated
             << " of those loaded are gated by no literal\n";
+  if (summary.counted_by_lane == 0) return;
+  std::cout
+      << "warning: " << summary.counted_by_lane
+      << " of those loaded have threshold or detection_filter by source, destination or rule: "
+         "each lane counts by itself what it sees\n";
 }
 
 /// Every rule of the files, loaded, refused or disabled, as its options are split.
@@ -122,10 +142,11 @@ Json json_of(const RuleSet& rules, const Summary& summary) {
   for (const auto& [keyword, count] : summary.keywords) {
     keywords.push_back({{"keyword", keyword}, {"rules", count}});
   }
-  return {{"ok", rules.refusals.empty()},     {"loaded", rules.signatures.size()},
-          {"refused", rules.refusals.size()}, {"disabled", rules.disabled},
-          {"ungated", summary.ungated},       {"flowbits", rules.flowbits.size()},
-          {"keywords", std::move(keywords)},  {"refusals", std::move(refusals)}};
+  return {{"ok", rules.refusals.empty()},      {"loaded", rules.signatures.size()},
+          {"refused", rules.refusals.size()},  {"disabled", rules.disabled},
+          {"ungated", summary.ungated},        {"counted_by_lane", summary.counted_by_lane},
+          {"flowbits", rules.flowbits.size()}, {"keywords", std::move(keywords)},
+          {"refusals", std::move(refusals)}};
 }
 
 void run_rules(const RulesOptions& options) {

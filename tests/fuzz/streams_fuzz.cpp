@@ -60,6 +60,7 @@ struct End {
   void take(std::uint8_t direction, std::span<const std::byte> frame) {
     const PacketHeaders headers = parse_headers(frame);
     const std::uint8_t flags = wire_bytes::u8(frame, kTcpAt + 13);
+    MILLRACE_CHECK((flags & kUrg) == 0);  // with it, a byte of what follows would be none
     answered = answered || (begun && (flags & kSyn) == 0);
     if ((flags & kSyn) != 0) begun = true;
     const std::int32_t at = static_cast<std::int32_t>(
@@ -114,7 +115,9 @@ Frame frame_of(std::span<const std::uint8_t> op, const World& world) {
   }
   const auto reached = static_cast<std::uint32_t>(peer.receivers[0].delivered.size());
   if (op[0] % 8 <= 1) {
-    return segment(back, kAck, kFirst[direction] + 1 + reached, acknowledges);
+    const bool is_urgent = lies && op[5] % 16 == 1;
+    return segment(back, is_urgent ? kAck | kUrg : kAck, kFirst[direction] + 1 + reached,
+                   acknowledges);
   }
   if (!lies) {
     return segment(back, kAck, kFirst[direction] + 1 + reached, acknowledges,

@@ -26,6 +26,9 @@ enum class FlowFate : std::uint8_t {
 };
 
 struct FlowRecord {
+  /// What its parser was in the middle of was not kept.
+  static constexpr std::uint8_t kLostParser = 2;
+
   FlowTuple tuple;      ///< of the flow's direction 0
   std::uint32_t link;   ///< the next one of its bucket, or free one
   std::uint32_t names;  ///< of the flowbits: what their numbers mean. Others have other numbers
@@ -36,7 +39,7 @@ struct FlowRecord {
   std::uint64_t settled[2];    ///< by direction: place in the stream
   std::uint64_t transactions;  ///< that lie in front of it
   std::uint8_t protocol;       ///< AppProtocol
-  std::uint8_t is_over;        ///< 1: no parser reads on
+  std::uint8_t is_over;        ///< 1: no parser reads on; kLostParser: none can
   std::uint8_t padding_behind[38];
   // The third.
   std::uint64_t flowbits[kFlowbitsMax / 64];

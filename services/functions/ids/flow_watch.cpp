@@ -3,6 +3,7 @@
 #include "services/functions/ids/flow_watch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "services/functions/flow/same_tuple.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::uint32_t kLooksOfReplay = 512;
 constexpr std::size_t kDatagramShare = 8;
+constexpr std::uint32_t kConnectsAhead = 4;
 
 /// Shows transactions to the detector, and to the log.
 class Sink final : public TransactionSink {
@@ -97,16 +99,18 @@ bool fits(const CachedFlow& flow, const FlowRecord& record, const Stream* stream
 }  // namespace
 
 FlowWatch::FlowWatch(Detector& detector, const AppLimits& limits, const Memory& memory,
-                     bool logs_apps)
+                     bool logs_apps, const BlockedApps& blocked)
     : detector_(detector),
       reads_apps_(logs_apps || detector.wants_transactions()),
       limits_(limits),
+      blocked_(blocked),
       history_(memory.history),
       cache_(kFlowsMax, memory.parsers),
       datagrams_(kDatagramFlowsMax, memory.parsers / kDatagramShare) {
   kept_.reserve(history_);
   limits_.pool = &pool_;
   limits_.tells_events = detector.wants_events();
+  if (blocked_.has(AppProtocol::kHttp, 0)) limits_.connects_ahead = kConnectsAhead;
 }
 
 CachedFlow& FlowWatch::ready(const WatchedPacket& packet, IdsTables& tables,
@@ -140,18 +144,6 @@ CachedFlow& FlowWatch::ready(const WatchedPacket& packet, IdsTables& tables,
   }
   packet.memory.mute(false);
   return flow;
-}
-
-void FlowWatch::tell_lost() const noexcept {
-  if (limits_.work != nullptr) limits_.work->lose_parser();
-}
-
-void FlowWatch::lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept {
-  flow.session.reset();
-  if (record.is_over != 0) return;
-  tables.records.change_parser(record);
-  record.is_over = 1;
-  ++lost_;
 }
 
 /// Hands it what lies behind the last transaction that is through.
@@ -237,15 +229,17 @@ void FlowWatch::read(const WatchedPacket& packet, IdsTables& tables, FlowRecord&
   }
   flow.position[direction] = offer.position + (offer.text.size() - offer.carry);
   has_recognised_ = false;
-  if (!flow.session) return;
+  if (!flow.session) return tell_unread(record, direction);
   const bool was_known = flow.session->protocol() != AppProtocol::kUnknown;
   const bool was_broken = is_given_up(*flow.session, direction);
+  const std::array<bool, 2> were_broken{flow.session->is_broken(0), flow.session->is_broken(1)};
   Sink sink(detector_, packet.view, packet.memory, packet.matched, &packet.log);
   flow.session->read(direction, offer.text.subspan(offer.carry), packet.tuple.destination_port,
                      sink);
   if (!was_broken && is_given_up(*flow.session, direction)) {
     packet.log.note_unreadable(flow.session->protocol(), direction);
   }
+  tell_broken(*flow.session, were_broken);
   has_recognised_ =
       flow.session->protocol() != AppProtocol::kUnknown && (!was_known || offer.position == 0);
 }
@@ -283,12 +277,6 @@ void FlowWatch::settle(const FlowTuple& tuple, IdsTables& tables, FlowRecord& re
     record.is_over = is_over;
   }
   if (is_over != 0) flow->session.reset();
-}
-
-/// Or one body of it, in the packet in hand.
-bool FlowWatch::is_given_up(const AppSession& session, std::uint8_t direction) const noexcept {
-  const bool has_lost_body = limits_.work != nullptr && limits_.work->has_lost_body();
-  return has_lost_body || session.is_broken(direction);
 }
 
 FlowCache& FlowWatch::cache_of(const FlowTuple& tuple) noexcept {

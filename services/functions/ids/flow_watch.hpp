@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "services/functions/ids/detect/blocked_apps.hpp"
 #include "services/functions/ids/detect/detector.hpp"
 #include "services/functions/ids/flow_cache.hpp"
 #include "services/functions/ids/ids_lane.hpp"
@@ -43,8 +44,11 @@ class FlowWatch {
     std::size_t parsers;
   };
   /// `detector` is borrowed, as is what `limits` names. `logs_apps`: transactions are read even if
-  /// no rule asks for them.
-  FlowWatch(Detector& detector, const AppLimits& limits, const Memory& memory, bool logs_apps);
+  /// no rule asks for them. `blocked`: WorkShare::lose_parser() is called too where a parser of
+  /// these gives up a direction, and where the client sends on to a flow that has lost its parser.
+  /// (So what a server sends on, as a download, ends well also where another worker takes over.)
+  FlowWatch(Detector& detector, const AppLimits& limits, const Memory& memory, bool logs_apps,
+            const BlockedApps& blocked = {});
 
   /// Of a segment: makes ready what is known of the flow, as the lane's state has it, and hands the
   /// text to its parser. `record`: of the flow. Behind it settle() or forget().
@@ -116,10 +120,13 @@ class FlowWatch {
   static void note_rest(CachedFlow& flow, IdsLog& log) noexcept;
   void lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept;
   void tell_lost() const noexcept;
+  void tell_unread(const FlowRecord& record, std::uint8_t direction) const noexcept;
+  void tell_broken(const AppSession& session, const std::array<bool, 2>& before) const noexcept;
 
   Detector& detector_;
   bool reads_apps_;  ///< rules ask for transactions, or the log does
   AppLimits limits_;
+  BlockedApps blocked_;
   std::uint32_t history_;
   TransactionPool pool_;  ///< of the sessions in the caches
   FlowCache cache_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "services/functions/ids/detect/blocked_apps.hpp"
 #include "services/functions/ids/detect/detector.hpp"
 #include "services/functions/ids/detect/packet_tests.hpp"
 #include "services/functions/ids/detect/prefilter.hpp"
@@ -51,7 +52,8 @@ class Ids final : public Function {
                image_.signatures().size() + static_cast<std::size_t>(IdsCounter::kGivenUp)),
         watch_(detector_, costs_.bounded(settings_.app),
                {.history = settings_.limits.history, .parsers = settings_.parser_mb << 20},
-               settings_.log.has_apps()),
+               settings_.log.has_apps(),
+               settings_.drops_unread() ? BlockedApps(image_.signatures()) : BlockedApps()),
         memory_(image_.signatures(), image_.flowbit_names()),
         verdicts_(image_.signatures(), image_.suppressions(),
                   {.drops = settings_.drops(),
@@ -79,11 +81,12 @@ class Ids final : public Function {
     std::optional<IdsTables> laid_out = lane_.tables_of(call.state, call.facts);
     IdsTables* const tables = laid_out ? &*laid_out : nullptr;
     const std::uint64_t lost = watch_.lost(), made_room = watch_.made_room();
+    now_s_ = static_cast<std::uint32_t>(call.facts.now_ns / kNsPerSecond);
     for (const std::uint16_t packet : call.selected.packets) {
       layers_.begin(call, layer_tables_of(tables), packet);
       do {
         const Seen& seen = layers_.seen();
-        memory_.begin(tables, {.flow = seen.tuple, .now_s = now_s(call)});
+        memory_.begin(tables, {.flow = seen.tuple, .now_s = now_s_});
         if (!is_decided(call, tables, seen)) look(call, tables, seen);
         watch_.make_room();
       } while (!call.batch.is_dropped(packet) && go_in(call, tables));
@@ -116,11 +119,7 @@ class Ids final : public Function {
       log_.tell(events, packet, tuple);
     }
     watch_.forget(tuple);
-    tables.records.end(tuple);
-    if (tuple.protocol == kTcp) tables.streams.end(tuple);
-  }
-  static std::uint32_t now_s(const FinishContext& call) noexcept {
-    return static_cast<std::uint32_t>(call.facts.now_ns / kNsPerSecond);
+    tables.end(tuple, now_s_);
   }
   void hit(const FinishContext& call, IdsCounter counter, std::uint64_t count = 1) const noexcept {
     call.counters.hit(image_.signatures().size() + static_cast<std::size_t>(counter), count);
@@ -155,7 +154,9 @@ class Ids final : public Function {
         seen.flow.flow != kNoFlow && seen.flow.state == FlowState::kInvalid && tables != nullptr;
     if (is_invalid) record = tables->records.find(call.flows->tuple(seen.flow.flow, 0));
     if (record == nullptr || (is_invalid && record->fate != FlowFate::kDropped)) {
-      return FlowFate::kNone;
+      const bool goes_on = tables != nullptr && is_of_batch(seen) && seen.has_flow &&
+                           seen.flow.is_picked_up && tables->refused.has(*seen.tuple, now_s_);
+      return goes_on ? FlowFate::kDropped : FlowFate::kNone;
     }
     return record->fate;
   }
@@ -223,6 +224,8 @@ class Ids final : public Function {
     } else {
       look_at_datagram(call, tables, seen, view);
     }
+    const bool goes_on = seen.layer == Seen::Layer::kPacket && !call.batch.is_dropped(seen.packet);
+    if (goes_on) streams_.pass(call, seen.frame, seen.headers);  // rules have seen its flags
   }
 
   /// Of flows that `flow` has, not of those in tunnels.
@@ -385,6 +388,7 @@ class Ids final : public Function {
   TcpStreams streams_;
   HoleReader holes_{streams_, watch_};
   std::vector<MatchedRule> matched_;
+  std::uint32_t now_s_ = 0;  ///< of the last batch
 };
 
 }  // namespace

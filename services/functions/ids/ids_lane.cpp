@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "services/functions/stream/stream_reader.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/random_secret.hpp"
 
 namespace millrace {
@@ -34,7 +35,7 @@ std::uint64_t own_bytes(std::uint32_t streams) noexcept {
   return FlowRecords::bytes_for(records_for(streams)) +
          RuleCounts::bytes_for(records_for(streams)) +
          FragmentTable::bytes_for(fragments_for(streams)) +
-         InnerFlows::bytes_for(inner_flows_for(streams));
+         InnerFlows::bytes_for(inner_flows_for(streams)) + RefusedFlows::bytes();
 }
 
 StreamRoom with_own(StreamRoom room) noexcept {
@@ -44,13 +45,23 @@ StreamRoom with_own(StreamRoom room) noexcept {
 
 }  // namespace
 
+void IdsTables::end(const FlowTuple& tuple, std::uint32_t now_s) noexcept {
+  const FlowRecord* const record = records.find(tuple);
+  const bool is_tcp = tuple.protocol == ip_protocol::kTcp;
+  const bool is_dropped = record != nullptr && record->fate == FlowFate::kDropped;
+  if (is_dropped && is_tcp) refused.add(tuple, now_s);
+  records.end(tuple);
+  if (is_tcp) streams.end(tuple);
+}
+
 IdsLane::IdsLane(const StreamRoom& room) : lane_(with_own(room)), secret_(random_secret()) {}
 
 LaneNeeds IdsLane::needs_of(const StreamRoom& room, const LaneRequest& request) {
   constexpr std::uint32_t kLinesOfRecord = 8;  // its fate, its parser, its flowbits, their names
   // A flow ends by its own packet, by time, by room and by its TCP.
   constexpr std::uint32_t kEnds = 4;
-  constexpr std::uint32_t kLinesOfFlowEnd = StreamTable::kLinesOfEnd + FlowRecords::kLinesOfEnd;
+  constexpr std::uint32_t kLinesOfRecordEnd = FlowRecords::kLinesOfEnd + RefusedFlows::kLinesOfAdd;
+  constexpr std::uint32_t kLinesOfFlowEnd = StreamTable::kLinesOfEnd + kLinesOfRecordEnd;
   constexpr std::uint32_t kLinesOfLayer =
       StreamReader::kLinesOfAcknowledgment + 2 * StreamTable::kLinesOfEnd +
       FlowRecords::kLinesOfBegin + FlowRecords::kLinesOfEnd + kLinesOfRecord +
@@ -62,7 +73,7 @@ LaneNeeds IdsLane::needs_of(const StreamRoom& room, const LaneRequest& request) 
   constexpr std::uint32_t kLinesOfPacket =
       std::max(StreamReader::kLinesOfSegment, FragmentTable::kLinesOfAdd) +
       // A hole of each direction may be given up, with what a parser reads behind it.
-      2 * (StreamReader::kLinesOfSkip + 1) + kEnds * FlowRecords::kLinesOfEnd +
+      2 * (StreamReader::kLinesOfSkip + 1) + kEnds * kLinesOfRecordEnd +
       kLayersMax * (kLinesOfLayer + kLinesOfStep);
   LaneNeeds needs = StreamLane::needs_of(with_own(room), request, kLinesOfPacket);
   needs.undo_lines += 4;  // heads of the function's own
@@ -86,13 +97,15 @@ std::optional<IdsTables> IdsLane::tables_behind(
   const std::uint64_t at = StreamTable::bytes_for(streams->shape());
   const std::uint64_t counts_at = at + FlowRecords::bytes_for(records);
   const std::uint64_t fragments_at = counts_at + RuleCounts::bytes_for(records);
+  const std::uint32_t inner_flows = inner_flows_for(streams->shape().streams);
+  const std::uint64_t inner_at = fragments_at + FragmentTable::bytes_for(fragments);
   return IdsTables{
       .streams = *streams,
       .records = FlowRecords(state, at, records, secret_),
       .counts = RuleCounts(state, counts_at, records, secret_),
       .fragments = FragmentTable(state, fragments_at, fragments, secret_),
-      .inner_flows = InnerFlows(state, fragments_at + FragmentTable::bytes_for(fragments),
-                                inner_flows_for(streams->shape().streams), secret_)};
+      .inner_flows = InnerFlows(state, inner_at, inner_flows, secret_),
+      .refused = RefusedFlows(state, inner_at + InnerFlows::bytes_for(inner_flows), secret_)};
 }
 
 }  // namespace millrace

@@ -11,6 +11,7 @@
 #include "services/functions/ids/packets/fragment_table.hpp"
 #include "services/functions/ids/packets/inner_flows.hpp"
 #include "services/functions/ids/packets/packet_layers.hpp"
+#include "services/functions/ids/refused_flows.hpp"
 #include "services/functions/ids/rule_counts.hpp"
 #include "services/functions/stream/stream_lane.hpp"
 #include "services/functions/stream/stream_table.hpp"
@@ -25,6 +26,10 @@ struct IdsTables {
   RuleCounts counts;
   FragmentTable fragments;
   InnerFlows inner_flows;
+  RefusedFlows refused;
+
+  /// A flow ends: its stream, and what is known of it but that a rule has dropped it.
+  void end(const FlowTuple& tuple, std::uint32_t now_s) noexcept;
 };
 
 /// Null: there is no state.

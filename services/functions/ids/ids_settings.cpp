@@ -41,6 +41,7 @@ constexpr KnownSetting kOwn[] = {
      .high = kStreamHistoryMax >> 10},
     {.name = "body_kb", .kind = SettingKind::kInteger, .low = 1, .high = kBodyMaxKb},
     {.name = "inflate_layers", .kind = SettingKind::kInteger, .low = 0, .high = kInflateLayersMax},
+    {.name = "unreadable"},
     {.name = "fragments"},
     {.name = "overlaps", .list = true}};
 constexpr auto kKnown = joined_settings(kOwn, kStreamSettings);
@@ -135,6 +136,8 @@ bool take_word(const std::string& key, const std::string& value, IdsSettings& re
     read.fragments = fragment_use(key, value);
   } else if (key == "mode") {
     read.only_watches = setting_is_second(key, value, "ips", "ids");
+  } else if (key == "unreadable") {
+    read.drops_unreadable = !setting_is_second(key, value, "drop", "pass");
   } else if (key == "learn") {
     read.learns = setting_flag(key, value);
   } else if (key == "events") {

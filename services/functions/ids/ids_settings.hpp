@@ -46,7 +46,9 @@ struct IdsSettings {
   OverlapPolicies overlaps;   ///< of `mode: ids` alone
   bool only_watches = false;  ///< `mode: ids`: it drops nothing and changes no packet
   bool learns = false;        ///< rules that drop or reject are told of, and do nothing
-  bool tells = false;         ///< `events`
+  /// What no parser can read ends its connection, if a rule that drops asks for it.
+  bool drops_unreadable = true;
+  bool tells = false;  ///< `events`
   IdsLogChoice log;
   bool alert_app = false;  ///< alerts have what is known of their transaction
   std::uint32_t alert_payload = 0, alert_packet = 0;  ///< bytes that an alert has of either
@@ -56,6 +58,7 @@ struct IdsSettings {
 
   /// A rule may drop.
   bool drops() const noexcept { return !only_watches && !learns; }
+  bool drops_unread() const noexcept { return drops() && drops_unreadable; }
 };
 
 std::span<const KnownSetting> known_ids_settings();

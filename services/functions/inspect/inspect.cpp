@@ -65,6 +65,7 @@ class Inspect final : public Function {
       const PacketHeaders headers = parse_headers(call.batch.bytes(packet));
       if (headers.protocol == kTcp) {
         finish_tcp(call, table ? &*table : nullptr, packet, headers);
+        if (!call.batch.is_dropped(packet)) streams_.pass(call, call.batch.bytes(packet), headers);
       } else {
         verdicts_.apply(call, packet, call.results[packet]);
       }

@@ -10,7 +10,7 @@ namespace {
 
 bool is_acknowledged(const StreamSegment& segment, std::uint32_t end) noexcept {
   const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
-  return segment.is_picked_up || (acknowledged && sequence_distance(end, *acknowledged) >= 0);
+  return acknowledged && sequence_distance(end, *acknowledged) >= 0;
 }
 
 /// Of `count` bytes from `sequence` on: those that the receiver has, and does not look at again. A

@@ -71,10 +71,29 @@ std::uint32_t StreamReader::behind_hole(const StreamTable& table, const StreamSe
   return until;
 }
 
+/// Of a picked up direction: its receiver asks for bytes in front of `sequence`.
+bool StreamReader::is_behind(const std::optional<std::uint32_t>& acknowledged,
+                             std::uint32_t sequence) const noexcept {
+  if (limits_.skips || !acknowledged) return false;
+  const std::int32_t missing = distance(*acknowledged, sequence);
+  return missing > 0 && missing <= std::int64_t{limits_.window};
+}
+
+/// The segment brings what the receiver asks for, in front of where its direction was picked up.
+/// What has been read is kept, and is read once more behind it.
+bool StreamReader::asks_in_front(const StreamSegment& segment) const noexcept {
+  const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
+  return segment.is_picked_up && is_behind(acknowledged, side_.start) &&
+         stream_->position(direction_) <= limits_.window &&
+         distance(segment.sequence, *acknowledged) >= 0 &&
+         distance(*acknowledged, segment.end()) > 0;
+}
+
 StreamReader::Offer StreamReader::offer_at(const StreamTable& table,
                                            const StreamSegment& segment) noexcept {
   spans_.clear();
   offer_ = {};
+  is_moved_ = false;
   direction_ = segment.direction;
   stream_ = table.find(segment.tuple);
   side_ = stream_ == nullptr ? StreamSide{} : stream_->side[segment.direction];
@@ -88,7 +107,12 @@ StreamReader::Offer StreamReader::offer_at(const StreamTable& table,
     // Its receiver has acknowledged where it begins.
     if (!acknowledged && !begins) return {.fate = Fate::kConflicts};
     side_.is_known = 1;
-    side_.start = side_.next = begins ? segment.sequence : *acknowledged;
+    const bool is_known_to_begin = begins && !is_behind(acknowledged, segment.sequence);
+    side_.start = side_.next = is_known_to_begin ? segment.sequence : *acknowledged;
+  } else if (asks_in_front(segment)) {
+    is_moved_ = true;
+    side_.start = side_.next = *acknowledged;
+    side_.read = 0;
   } else if ((segment.is_picked_up || limits_.skips) && acknowledged &&
              distance(side_.next, *acknowledged) > 0) {
     // What was on its way before the first packet was seen, or what has not come by.
@@ -171,7 +195,8 @@ void StreamReader::copy_read(const StreamTable& table, std::uint32_t count) noex
 
 /// Of the side that the segment is for; at or behind what has been read.
 std::uint64_t StreamReader::position_of(std::uint32_t sequence) const noexcept {
-  const std::uint64_t read = stream_ == nullptr ? 0 : stream_->position(direction_);
+  const bool is_new = stream_ == nullptr || is_moved_;
+  const std::uint64_t read = is_new ? 0 : stream_->position(direction_);
   return read +
          static_cast<std::uint32_t>(sequence - side_.start - static_cast<std::uint32_t>(read));
 }
@@ -310,6 +335,10 @@ bool StreamReader::commit(StreamTable& table, const StreamSegment& segment) noex
     side.is_known = 1;
     side.start = side.next = side_.start;
     side.is_picked_up = segment.is_picked_up ? 1 : 0;
+  }
+  if (is_moved_) {
+    side.start = side.next = side_.start;
+    side.read = 0;
   }
   spans_.store(table, side, segment);
   if (next_ - side.start < side.next - side.start) {

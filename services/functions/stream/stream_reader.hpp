@@ -23,6 +23,9 @@
 ///   brings others for the same place does not pass (T. Ptacek and T. Newsham, Insertion, Evasion,
 ///   and Denial of Service, 1998; RFC 9293 3.10.7.4 leaves to receivers which ones they take),
 ///   unless it is known which ones its receiver takes (StreamSegment::overlaps).
+/// - A direction that was picked up in its middle begins at its first segment, or where its
+///   receiver asks for bytes in front of that. Bytes in front of it that the receiver has not
+///   acknowledged do not pass: they would be read, and nothing has looked at them.
 
 namespace millrace {
 
@@ -97,6 +100,9 @@ class StreamReader {
   std::uint32_t kept() const noexcept;
   std::int64_t span_max() const noexcept;
   Offer offer_at(const StreamTable& table, const StreamSegment& segment) noexcept;
+  bool is_behind(const std::optional<std::uint32_t>& acknowledged,
+                 std::uint32_t sequence) const noexcept;
+  bool asks_in_front(const StreamSegment& segment) const noexcept;
   std::uint32_t behind_hole(const StreamTable& table, const StreamSegment& segment,
                             std::uint32_t acknowledged) const noexcept;
   Fate place(const StreamTable& table, const StreamSegment& segment) noexcept;
@@ -118,6 +124,7 @@ class StreamReader {
   // Of the segment that was offered last.
   StreamSide side_{};  ///< as it is before it
   Stream* stream_ = nullptr;
+  bool is_moved_ = false;  ///< the direction begins in front of where it was picked up
   std::uint8_t direction_ = 0;
   std::uint32_t next_ = 0;  ///< as it is behind it
   Offer offer_{};

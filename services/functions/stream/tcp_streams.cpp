@@ -3,6 +3,7 @@
 #include "services/functions/stream/tcp_streams.hpp"
 
 #include "services/functions/stream/tcp_data.hpp"
+#include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
 
@@ -55,6 +56,8 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table
   if (has_stream && !follow(*table, *tuple, flow, frame, headers)) {
     return refuse(call, StreamCounter::kConflicts);
   }
+  const bool is_urgent = !options_.keeps_urgent && is_tcp_urgent(frame, headers);
+  if (is_urgent && !may_change) return refuse(call, StreamCounter::kUnread);
   if (data.empty()) return {};
   if (!has_stream) return unread(call, StreamCounter::kNoFlow);
   if (!options_.trusts_checksums && !has_good_tcp_checksum(frame, headers)) {
@@ -65,10 +68,6 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table
   if ((is_syn || flow.opens) && (!reads_opening_ || is_answer)) {
     return unread(call, StreamCounter::kUnread);
   }
-  if (!options_.keeps_urgent && !may_change && is_tcp_urgent(frame, headers)) {
-    return refuse(call, StreamCounter::kUnread);
-  }
-  if (!options_.keeps_urgent && clear_urgent(frame, headers)) hit(call, StreamCounter::kUrgent);
   return offer(call, *table,
                {.tuple = *tuple,
                 .direction = flow.direction,
@@ -92,6 +91,14 @@ TcpStreams::Taken TcpStreams::offer(const FinishContext& call, const StreamTable
   taken.counter = taken.offer.text.empty() ? without_text : StreamCounter::kTexts;
   taken.segment.emplace(segment);
   return taken;
+}
+
+void TcpStreams::pass(const FinishContext& call, std::span<std::byte> frame,
+                      const PacketHeaders& headers) const noexcept {
+  const bool has_flags = headers.protocol == ip_protocol::kTcp && !headers.fragment &&
+                         headers.status == ParseStatus::kOk && headers.payload_offset != 0;
+  if (options_.keeps_urgent || !has_flags) return;
+  if (clear_urgent(frame, headers)) hit(call, StreamCounter::kUrgent);
 }
 
 TcpStreams::Taken TcpStreams::skip(const FinishContext& call, const StreamTable& table,

@@ -3,6 +3,7 @@
 #include "services/functions/ids/detect/packet_tests.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "services/functions/ids/detect/rule_routes.hpp"
@@ -19,6 +20,8 @@ constexpr std::uint32_t kFragmentBitsMask = 0xe000;
 // RFC 792, RFC 4443.
 constexpr std::size_t kIcmpTypeAt = 0, kIcmpCodeAt = 1, kIcmpIdAt = 4, kIcmpSequenceAt = 6;
 constexpr std::size_t kIcmpHeaderBytes = 8;
+// RFC 768.
+constexpr std::size_t kUdpLengthAt = 4, kUdpHeaderBytes = 8;
 // RFC 9260.
 constexpr std::size_t kSctpHeaderBytes = 12;
 // RFC 9293.
@@ -198,6 +201,13 @@ bool ends_fit(const Ends& ends, const PacketView& packet) noexcept {
          ends.destination.contains(packet.headers.ip_version, tuple.destination);
 }
 
+/// Receivers take as much as UDP says that there is (RFC 768); 0 is of jumbograms (RFC 2675).
+std::size_t udp_end(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
+  const std::size_t at = headers.transport_offset;
+  const std::uint32_t bytes = number_at(frame, at + kUdpLengthAt, 2).value_or(0);
+  return bytes < kUdpHeaderBytes ? SIZE_MAX : at + bytes;
+}
+
 bool ends_fit(const Signature& signature, const PacketView& packet) noexcept {
   const Ends ends{signature.source_ports, signature.destination_ports, signature.source,
                   signature.destination};
@@ -213,11 +223,12 @@ bool ends_fit(const Signature& signature, const PacketView& packet) noexcept {
 std::span<const std::byte> rule_payload(std::span<const std::byte> frame,
                                         const PacketHeaders& headers) noexcept {
   if (headers.payload_offset == 0) return {};
-  const std::size_t end = std::min<std::size_t>(headers.payload_end, frame.size());
+  std::size_t end = std::min<std::size_t>(headers.payload_end, frame.size());
   std::size_t begin = headers.payload_offset;
   if (headers.transport_offset != 0) {
     if (ip_protocol::is_icmp(headers.protocol)) begin += kIcmpHeaderBytes;
     if (headers.protocol == ip_protocol::kSctp) begin += kSctpHeaderBytes;
+    if (headers.protocol == ip_protocol::kUdp) end = std::min(end, udp_end(frame, headers));
   }
   return begin < end ? frame.subspan(begin, end - begin) : std::span<const std::byte>{};
 }

@@ -6,12 +6,17 @@
 #include <cstring>
 
 #include "shared/base/check.hpp"
+#include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::uint32_t kBlockBytes = 1024, kUnitBytes = 8, kSources = 256;
-constexpr std::uint32_t kSourcesBytes = kSources * sizeof(std::uint32_t);
+/// Of units in use, and of fragments that were seen.
+constexpr std::uint32_t kSourcesBytes = 2 * kSources * sizeof(std::uint32_t);
+constexpr std::size_t kFrontOfIpv4 = ipv4_wire::kHeaderBytesMin,
+                      kFrontOfIpv6 = ipv6_wire::kHeaderBytes + ipv6_wire::kFragmentBytes;
 /// Datagrams that are given up for their age with one fragment.
 constexpr int kExpiriesMax = 2;
 
@@ -44,7 +49,12 @@ struct FragmentTable::Datagram {
   std::uint32_t source;  ///< place of the source's count
   std::uint8_t is_refused;
   std::uint8_t ttl;
-  std::uint8_t padding[34];
+  std::uint8_t is_doubtful;  ///< its receiver may have less of it than has passed
+  std::uint8_t padding;
+  std::uint32_t begun_s;
+  std::uint32_t flow;  ///< Options::flow of the first fragment
+  std::uint32_t seen;  ///< fragments of the source, with the last one of it
+  std::uint8_t more[20];
 };
 
 /// Where a fragment fits in.
@@ -98,6 +108,11 @@ std::uint32_t& FragmentTable::units_of(const Datagram& datagram) const noexcept 
   return reinterpret_cast<std::uint32_t*>(counts)[datagram.source % kSources];
 }
 
+/// Fragments of its source so far.
+std::uint32_t& FragmentTable::seen_of(const Datagram& datagram) const noexcept {
+  return *(&units_of(datagram) + kSources);
+}
+
 void FragmentTable::count_units(const Datagram& datagram, std::int64_t more) noexcept {
   std::uint32_t& units = state_.change(units_of(datagram));
   units = static_cast<std::uint32_t>(units + more);
@@ -114,6 +129,8 @@ AgedEntry* FragmentTable::begin(const IpFragment& fragment, std::uint32_t now_s)
   Datagram begun{};
   begun.source = source;
   begun.ttl = fragment.ttl;
+  begun.begun_s = now_s;
+  begun.seen = seen_of(begun);
   if (units_of(begun) >= units_max()) return nullptr;
   AgedEntry* const entry = table_.begin(fragment.key, now_s);
   if (entry == nullptr) return nullptr;
@@ -163,7 +180,10 @@ bool FragmentTable::contradicts(const Datagram& datagram, const IpFragment& frag
   const std::uint32_t end = fragment.end();
   if (fragment.data.empty() || end > kDatagramBytesMax) return true;
   if (fragment.front.size() > sizeof(Block::data)) return true;
-  if (options.same_ttl && datagram.ttl != fragment.ttl) return true;
+  if (options.is_strict && datagram.ttl != fragment.ttl) return true;
+  if (options.is_strict && options.now_s - datagram.begun_s > kWholeS) return true;
+  const bool knows_flows = options.flow != 0 && datagram.flow != 0;
+  if (knows_flows && options.flow != datagram.flow) return true;
   if (fragment.more) {
     return fragment.data.size() % kUnitBytes != 0 || (datagram.end != 0 && end >= datagram.end);
   }
@@ -270,6 +290,19 @@ bool FragmentTable::is_whole(const Datagram& datagram, const IpFragment& fragmen
   return end != 0 && datagram.bytes + fragment.data.size() == end;
 }
 
+/// What says that its receiver may not have kept all of it.
+void FragmentTable::note(AgedEntry& entry, const IpFragment& fragment,
+                         const Options& options) noexcept {
+  table_.change_own(entry);
+  Datagram& datagram = datagram_of(entry);
+  const std::uint32_t seen = ++state_.change(seen_of(datagram));
+  const std::size_t plain = fragment.key.version == 4 ? kFrontOfIpv4 : kFrontOfIpv6;
+  const bool is_doubtful = seen - datagram.seen > kFarApart || fragment.front.size() > plain;
+  if (options.is_strict && is_doubtful) datagram.is_doubtful = 1;
+  datagram.seen = seen;
+  if (fragment.at == 0 && datagram.front == 0) datagram.flow = options.flow;
+}
+
 FragmentTable::Outcome FragmentTable::add(const IpFragment& fragment,
                                           const Options& options) noexcept {
   expire(options.now_s);
@@ -278,6 +311,7 @@ FragmentTable::Outcome FragmentTable::add(const IpFragment& fragment,
   if (entry == nullptr) return Outcome::kFull;
   Datagram& datagram = datagram_of(*entry);
   if (datagram.is_refused != 0) return Outcome::kRefused;
+  note(*entry, fragment, options);
   const Place place = contradicts(datagram, fragment, options) ? Place{.overlaps = true}
                                                                : place_of(datagram, fragment);
   if (place.overlaps && !(place.is_same && has_same_front(datagram, fragment))) {
@@ -329,7 +363,7 @@ bool FragmentTable::write_whole(const IpFragment& fragment,
 void FragmentTable::settle(const FlowTuple& key, bool passes) noexcept {
   AgedEntry* const entry = table_.find(key);
   if (entry == nullptr) return;
-  if (passes) return end(*entry);
+  if (passes && datagram_of(*entry).is_doubtful == 0) return end(*entry);
   refuse(*entry);
 }
 

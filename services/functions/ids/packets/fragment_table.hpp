@@ -24,18 +24,26 @@ namespace millrace {
 /// by then (RFC 1122 3.3.2, RFC 8200 4.5). Until then nothing makes room: a full table refuses.
 /// All datagrams of one source have a quarter of the room.
 ///
+/// Receivers may forget earlier: after 15 or 30 seconds (RFC 791 3.2, Linux), when 64 fragments of
+/// the source lie between two of a datagram (Linux), or with options that they refuse. Then some
+/// fragments of a datagram that was whole here wait there for others of the same identification. So
+/// a datagram must be whole within kWholeS. Where its fragments lie far apart, or have options, it
+/// is not forgotten when it has passed: until kTimeoutS no further fragment of it passes.
+///
 /// A cheap view; one thread. Memory, zero at the start: an AgedTable, whose entries are
 /// datagrams; a head of one line; counts of sources; blocks with bytes.
 class FragmentTable {
  public:
-  static constexpr std::uint32_t kTimeoutS = 120;
+  static constexpr std::uint32_t kTimeoutS = 120, kWholeS = 10;
+  /// Fragments of one source that may lie between two of a datagram.
+  static constexpr std::uint32_t kFarApart = 32;
   /// Of one datagram: 64 KiB, and some pieces that are shorter than a block.
   static constexpr std::uint32_t kBlocksMax = 128;
   /// Lines of the state that settle() of a datagram changes at most; and add().
   static constexpr std::uint32_t kLinesOfSettle = AgedTable::kLinesOfEnd + 8;
   static constexpr std::uint32_t kBlocksOfFragment = 68, kLinesOfBlock = 5;
   static constexpr std::uint32_t kLinesOfAdd = AgedTable::kLinesOfBegin + AgedTable::kLinesOfSee +
-                                               2 * kLinesOfSettle + 2 +
+                                               2 * kLinesOfSettle + 4 +
                                                kBlocksOfFragment * kLinesOfBlock;
 
   struct Shape {
@@ -54,18 +62,25 @@ class FragmentTable {
   };
   struct Options {
     std::uint32_t now_s = 0;
-    /// Fragments of other TTLs refuse: with an own one each, some would reach the receiver, and
-    /// some not.
-    bool same_ttl = true;
+    /// What may leave a receiver with other fragments than have passed refuses: other TTLs, as some
+    /// would reach it and some not, and those that come late.
+    bool is_strict = true;
+    /// Hash of the flow and direction that the fragment is said to be of, 0: of none. The first
+    /// fragment says which one its datagram is of; others of other flows refuse it.
+    std::uint32_t flow = 0;
   };
   Outcome add(const IpFragment& fragment, const Options& options) noexcept;
   /// The datagram that `fragment`, for which add() has just said kWhole, makes whole, from its IP
   /// header on. False: it would be too long. `whole`: has the capacity for the longest.
   bool write_whole(const IpFragment& fragment, std::vector<std::byte>& whole) const noexcept;
-  /// Of a datagram that was whole: it has passed, and is forgotten; or not, and no fragment of it
-  /// passes from now on.
+  /// Of a datagram that was whole: it has passed, and is forgotten where its receiver has it; or
+  /// not, and no fragment of it passes from now on.
   void settle(const FlowTuple& key, bool passes) noexcept;
 
+  /// Of Options::flow.
+  std::uint64_t hash(const FlowTuple& tuple) const noexcept {
+    return table_.hash(std::as_bytes(std::span(&tuple, 1)));
+  }
   std::uint32_t datagrams() const noexcept { return table_.count(); }  ///< that there are
   std::uint32_t blocks() const noexcept;                               ///< in use
 
@@ -79,6 +94,8 @@ class FragmentTable {
   Head& head() const noexcept;
   Block& block(std::uint32_t reference) const noexcept;
   Block& change_block(std::uint32_t reference) noexcept;
+  std::uint32_t& seen_of(const Datagram& datagram) const noexcept;
+  void note(AgedEntry& entry, const IpFragment& fragment, const Options& options) noexcept;
   std::uint32_t& units_of(const Datagram& datagram) const noexcept;
   void count_units(const Datagram& datagram, std::int64_t more) noexcept;
   std::uint32_t units_max() const noexcept;

@@ -59,6 +59,13 @@ PacketLayers::Next PacketLayers::next() noexcept {
   return go_in();
 }
 
+/// `flow` goes by the first fragment that came last: one that did not pass may have named another.
+std::uint32_t PacketLayers::flow_hash(const FragmentTable& table) const noexcept {
+  if (seen_.flow.flow == kNoFlow) return 0;
+  const FlowTuple& tuple = call_->flows->tuple(seen_.flow.flow, 0);
+  return static_cast<std::uint32_t>(table.hash(tuple) << 2) | 2u | (seen_.flow.direction & 1u);
+}
+
 PacketLayers::Next PacketLayers::put_together() noexcept {
   const auto fragment = ip_fragment(seen_.frame, seen_.headers, depth_);
   if (!fragment) return Next::kRefused;
@@ -67,7 +74,9 @@ PacketLayers::Next PacketLayers::put_together() noexcept {
   }
   if (layers_ == kLayersMax) return Next::kRefused;
   FragmentTable& table = *tables_.fragments;
-  switch (table.add(*fragment, {.now_s = now_s(*call_), .same_ttl = options_.drops})) {
+  switch (table.add(*fragment, {.now_s = now_s(*call_),
+                                .is_strict = options_.drops,
+                                .flow = depth_ == 0 ? flow_hash(table) : 0})) {
     case FragmentTable::Outcome::kWaits:
       return Next::kWaits;
     case FragmentTable::Outcome::kRefused:

@@ -83,6 +83,7 @@ class PacketLayers {
   void settle(bool passes) noexcept;
 
  private:
+  std::uint32_t flow_hash(const FragmentTable& table) const noexcept;
   Next put_together() noexcept;
   Next go_in() noexcept;
   Next follow() noexcept;

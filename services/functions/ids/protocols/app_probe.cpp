@@ -105,6 +105,27 @@ bool is_smtp_command(std::string_view text) noexcept {
          starts_with_nocase(text, "MAIL FROM:");
 }
 
+/// The first line ends as a request of HTTP does, whatever its method is.
+bool ends_as_http_request(std::string_view text) noexcept {
+  constexpr std::string_view kVersion = " HTTP/1.";
+  std::string_view line = text.substr(0, text.find('\n'));
+  line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+  if (line.empty() || line.back() < '0' || line.back() > '9') return false;
+  line.remove_suffix(1);
+  return line.ends_with(kVersion);
+}
+
+/// A client's first line that says SMTP or SSH. Servers of HTTP answer methods that they do not
+/// know, so it must be seen to its end.
+AppProtocol probe_first_line(std::string_view text) noexcept {
+  const bool is_ssh = text.starts_with("SSH-");
+  if (!is_ssh && !is_smtp_command(text)) return AppProtocol::kUnknown;
+  if (is_http_request(text) || ends_as_http_request(text)) return AppProtocol::kHttp;
+  const bool is_whole = text.find('\n') != std::string_view::npos || text.size() >= kAppProbeBytes;
+  if (!is_whole) return AppProtocol::kUnknown;
+  return is_ssh ? AppProtocol::kSsh : AppProtocol::kSmtp;
+}
+
 AppProtocol probe_greeting(std::string_view text, std::uint16_t port) noexcept {
   if (!text.starts_with("220 ") && !text.starts_with("220-")) return AppProtocol::kUnknown;
   if (port == kFtpPort) return AppProtocol::kFtp;
@@ -123,13 +144,14 @@ AppProtocol probe_direction(std::uint8_t direction, std::string_view text,
     }
   }
   if (is_tls(direction, text)) return AppProtocol::kTls;
-  if (text.starts_with("SSH-")) return AppProtocol::kSsh;
   if (is_smb(text)) return AppProtocol::kSmb;
   if (direction == kServer) {
+    if (text.starts_with("SSH-")) return AppProtocol::kSsh;
     return text.starts_with("HTTP/") ? AppProtocol::kHttp : probe_greeting(text, port);
   }
   if (text.starts_with(kHttp2Preface)) return AppProtocol::kHttp2;
-  if (is_smtp_command(text)) return AppProtocol::kSmtp;
+  const AppProtocol said = probe_first_line(text);
+  if (said != AppProtocol::kUnknown) return said;
   return is_http_request(text) ? AppProtocol::kHttp : AppProtocol::kUnknown;
 }
 
@@ -144,6 +166,7 @@ bool is_ftp(const std::array<std::string_view, 2>& begins) noexcept {
 
 AppProtocol probe_stream(const std::array<std::string_view, 2>& begins,
                          std::uint16_t server_port) noexcept {
+  if (begins[kServer].starts_with("HTTP/")) return AppProtocol::kHttp;
   for (const std::uint8_t direction : {kClient, kServer}) {
     const AppProtocol found = probe_direction(direction, begins[direction], server_port);
     if (found != AppProtocol::kUnknown) return found;

@@ -24,11 +24,15 @@ struct AppLimits {
   std::size_t inflate_bytes = 4u << 20;  ///< that one body may decompress to
   std::uint32_t inflate_layers = 2;      ///< of content encodings
   std::uint32_t transactions = 64;       ///< of one flow at a time; the oldest one is given up
-  bool keeps_messages = false;           ///< Transaction::messages
-  bool tells_events = false;             ///< of DNS, RuleBuffer::kAppEvent; of others always
-  bool keeps_envelopes = false;          ///< Transaction::envelope
-  TransactionPool* pool = nullptr;       ///< transactions to use again; borrowed; null: none
-  WorkShare* work = nullptr;             ///< what bodies may inflate to; borrowed; null: no bound
+  /// Bytes that wait for what a server says of a CONNECT are read as requests at once, too: its
+  /// server may take them for that, and have them by then. Through so many of these in a row less
+  /// one; more break the direction. 0: they are not.
+  std::uint32_t connects_ahead = 0;
+  bool keeps_messages = false;      ///< Transaction::messages
+  bool tells_events = false;        ///< of DNS, RuleBuffer::kAppEvent; of others always
+  bool keeps_envelopes = false;     ///< Transaction::envelope
+  TransactionPool* pool = nullptr;  ///< transactions to use again; borrowed; null: none
+  WorkShare* work = nullptr;        ///< what bodies may inflate to; borrowed; null: no bound
 };
 
 /// What is told of a transaction: `direction` of it has something new. The reference is good during

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 #include <utility>
 
+#include "services/functions/ids/protocols/app_probe.hpp"
 #include "services/functions/ids/protocols/http_hooks.hpp"
 #include "services/functions/ids/protocols/transaction_pool.hpp"
 
@@ -52,6 +54,7 @@ void HttpParser::renew_connection() {
 std::size_t HttpParser::held() const noexcept {
   std::size_t bytes =
       sizeof *this + kConnectionBytes + sides_[0].held.capacity() + sides_[1].held.capacity();
+  if (ahead_) bytes += ahead_->held();
   for (const HttpExchange& exchange : exchanges_) {
     bytes += exchange.held();
     for (const std::uint8_t direction : kDirections) {
@@ -97,7 +100,32 @@ void HttpParser::take(std::uint8_t direction, std::string_view bytes) {
     if ((is_done_ && !goes_on) || sides_[one].is_broken) sides_[one].held = {};
   }
   go_on_behind_connect(direction);
+  look_ahead();
   tell_all();
+}
+
+/// Behind a CONNECT. What turns out to be requests is read once more then.
+void HttpParser::look_ahead() {
+  const std::string_view held = sides_[0].held;
+  if (limits_.connects_ahead == 0 || held.empty() || is_done_ || !is_waiting_for_connect()) {
+    ahead_.reset();
+    looked_at_ = 0;
+    return;
+  }
+  if (!ahead_) {
+    constexpr std::uint16_t kAnyPort = 0;
+    const std::string_view begin = held.substr(0, kAppProbeBytes);
+    if (probe_stream({begin, {}}, kAnyPort) != AppProtocol::kHttp) return;
+    is_too_deep_ = limits_.connects_ahead == 1;
+    if (is_too_deep_) return lose(0);
+    AppLimits limits = limits_;
+    --limits.connects_ahead;
+    ahead_ = std::make_unique<HttpParser>(limits, begun_);
+  }
+  ahead_->read(0, std::as_bytes(std::span{held.substr(looked_at_)}), *sink_);
+  looked_at_ = held.size();
+  is_too_deep_ = ahead_->is_too_deep_;
+  if (is_too_deep_) lose(0);
 }
 
 void HttpParser::tell_all() {
@@ -139,6 +167,8 @@ void HttpParser::go_on_behind_connect(std::uint8_t direction) {
   }
   settle();
   renew_connection();
+  ahead_.reset();
+  looked_at_ = 0;
   if (direction == 1) go_on_with_requests();
 }
 

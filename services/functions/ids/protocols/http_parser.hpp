@@ -22,10 +22,12 @@
 /// come; so bytes behind a request without Content-Length are always the next request, and a
 /// request line without a protocol is always one of HTTP/0.9. Trailers are in no buffer.
 ///
+/// What follows a CONNECT waits for the response: it is a tunnel's, or the next request.
+///
 /// With a tunnel (CONNECT, 101) HTTP is done: HTTP/2 follows where the request asks for that, what
-/// CONNECT leads to where it is the first request, else nothing that is read. What
-/// libhtp does not understand breaks a direction: all that came so far stays there. settled() stays
-/// in front of both, and of HTTP/0.9, so that a parser which is made anew comes to the same.
+/// CONNECT leads to where it is the first request, else nothing that is read. What libhtp does not
+/// understand breaks a direction: all that came so far stays there. settled() stays in front of
+/// both, and of HTTP/0.9, so that a parser which is made anew comes to the same.
 
 namespace millrace {
 
@@ -77,6 +79,7 @@ class HttpParser final : public AppParser {
   bool is_waiting_for_connect() const;
   bool waits_for_http2(std::string_view bytes);
   void note_tunnel(HttpExchange& exchange);
+  void look_ahead();
   void renew_connection();
 
   // What comes of them.
@@ -96,6 +99,9 @@ class HttpParser final : public AppParser {
   HttpConnection connection_;
   std::array<Side, 2> sides_;
   std::deque<HttpExchange> exchanges_;  ///< those that are not through; in their order
+  std::unique_ptr<HttpParser> ahead_;   ///< reads what waits: AppLimits::connects_ahead
+  std::size_t looked_at_ = 0;           ///< of what waits, bytes that it has
+  bool is_too_deep_ = false;            ///< so is not read ahead any more
   std::uint64_t begun_;                 ///< number of the next one
   std::uint64_t transactions_;          ///< that are settled
   std::array<std::uint64_t, 2> settled_{};

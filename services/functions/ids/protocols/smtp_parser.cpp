@@ -20,6 +20,9 @@ static_assert(kPieceBytes >= MimeReader::kPieceBytesMin);
 /// Of a path or a name, and how many recipients of a mail are kept.
 constexpr std::size_t kEnvelopeBytesMax = 512, kRecipientsMax = 64;
 constexpr std::string_view kLineEnd = "\r\n";
+/// Answers that are awaited: more than pipelining brings are not counted.
+constexpr char kOfData = 'd', kOfTls = 't', kOfOther = '.';
+constexpr std::size_t kAwaitedMax = 4096;
 
 std::string_view text_without_end(std::string_view line) noexcept {
   return line.substr(0, line.find_last_not_of(kLineEnd) + 1);
@@ -40,19 +43,22 @@ bool is_command(std::string_view line, std::string_view name) noexcept {
 }  // namespace
 
 std::size_t SmtpParser::held() const noexcept {
+  const std::size_t undecided = undecided_.capacity() + awaited_.capacity();
   return sizeof *this + helo_.capacity() + line_.bytes.capacity() + aside_.bytes.capacity() +
-         mime_.held() + (mail_ == nullptr ? 0 : mail_->held());
+         undecided + mime_.held() + (mail_ == nullptr ? 0 : mail_->held());
 }
 
 void SmtpParser::read(std::uint8_t direction, std::span<const std::byte> bytes,
                       TransactionSink& sink) {
   Side& side = sides_[direction];
-  if (direction == kServer) {
-    side.settled = side.bytes += bytes.size();
-    return;
-  }
   sink_ = &sink;
-  read_lines(text_of(bytes));
+  if (direction == kServer) {
+    side.bytes += bytes.size();
+    read_answers(text_of(bytes));
+    if (!mail_) side.settled = side.bytes;
+  } else {
+    read_lines(text_of(bytes));
+  }
   if (has_news_) tell();
   if (!mail_) settle();
 }
@@ -67,6 +73,66 @@ void SmtpParser::end(std::uint8_t direction, TransactionSink& sink) {
     state_ = State::kCommand;
   }
   is_done_ = is_done_ || (sides_[kClient].has_ended && sides_[kServer].has_ended);
+}
+
+/// Of lines that go on, as "250-", the last one counts.
+void SmtpParser::read_answers(std::string_view text) {
+  for (const char letter : text) {
+    if (letter == '\n') {
+      const bool is_last = answer_bytes_ < answer_.size() || answer_[answer_.size() - 1] != '-';
+      if (is_last && answer_bytes_ != 0) take_answer(answer_[0]);
+      answer_bytes_ = 0;
+    } else if (answer_bytes_ < answer_.size()) {
+      answer_[answer_bytes_++] = letter;
+    }
+  }
+}
+
+/// `first`: digit of its code.
+void SmtpParser::take_answer(char first) {
+  const bool is_greeting = std::string_view(answer_.data(), 3) == "220";
+  if (awaited_.empty() || (is_greeting && awaited_[0] != kOfTls)) return;
+  const bool is_of_data = awaited_[0] == kOfData;
+  if (is_of_data && first == '2') return;  // of a command that another parser has read
+  awaited_.erase(0, 1);
+  if (!is_of_data || begins_.empty()) return;
+  if (first == '3') return accept_data();
+  refuse_data();
+}
+
+void SmtpParser::expect_answer(char what) {
+  if (awaited_.size() < kAwaitedMax) awaited_ += what;
+}
+
+/// In front of the line that it is of.
+void SmtpParser::keep_undecided(std::string_view text) {
+  if (begins_.empty()) return;
+  if (undecided_.size() + text.size() <= limits_.header_bytes) {
+    undecided_ += text;
+    return;
+  }
+  is_broken_ = is_broken_ || sides_[kServer].bytes != 0;  // else its answers go another way
+  undecided_ = {};
+  begins_.clear();
+}
+
+void SmtpParser::accept_data() {
+  const std::size_t gone = begins_.size() > 1 ? begins_[1] : undecided_.size();
+  begins_.erase(begins_.begin());
+  for (std::size_t& begin : begins_) begin -= gone;
+  undecided_.erase(0, gone);
+}
+
+void SmtpParser::refuse_data() {
+  const std::string text = std::exchange(undecided_, {});
+  begins_.clear();
+  awaited_.clear();
+  if (mail_) end_mail(sides_[kClient].bytes - text.size());
+  state_ = State::kCommand;
+  line_ = aside_ = {};
+  sides_[kClient].bytes -= text.size();
+  read_lines(text);
+  if (has_news_) tell();
 }
 
 void SmtpParser::read_lines(std::string_view text) {
@@ -98,6 +164,7 @@ std::size_t SmtpParser::take_line(std::string_view text) {
   Side& side = sides_[kClient];
   if (line_.bytes.empty() && !line_.goes_on) line_begin_ = side.bytes;
   side.bytes += text.size();
+  keep_undecided(text);
   line_.bytes.append(text);
   if (!ends && line_.bytes.size() < kPieceBytes) return text.size();
   const std::string piece = std::exchange(line_.bytes, {});
@@ -119,6 +186,8 @@ void SmtpParser::take_piece(std::string_view piece, bool begins) {
 }
 
 void SmtpParser::take_command(std::string_view line) {
+  const bool is_data = is_command(line, "DATA");
+  expect_answer(is_data ? kOfData : is_command(line, "STARTTLS") ? kOfTls : kOfOther);
   if (is_command(line, "HELO") || is_command(line, "EHLO")) {
     take_greeting(behind(line, "HELO"));
   } else if (is_command(line, "MAIL")) {
@@ -127,8 +196,9 @@ void SmtpParser::take_command(std::string_view line) {
     if (limits_.keeps_envelopes) mail_->envelope.from = behind(line, "MAIL FROM:");
   } else if (is_command(line, "RCPT") && mail_) {
     take_recipient(behind(line, "RCPT TO:"));
-  } else if (is_command(line, "DATA")) {
+  } else if (is_data) {
     begin_mail();
+    begins_.push_back(undecided_.size());
     state_ = State::kMail;
     is_behind_line_end_ = true;
   } else if (is_command(line, "BDAT")) {
@@ -172,7 +242,11 @@ void SmtpParser::take_chunk(std::string_view arguments) {
 void SmtpParser::take_mail(std::string_view piece, bool begins) {
   const bool begins_line = begins && is_behind_line_end_;
   is_behind_line_end_ = piece.ends_with(kLineEnd);
+  // Its server may have refused, and take this for the command that it looks like.
+  const bool is_doubtful = begins && !begins_.empty();
+  if (is_doubtful && (is_command(piece, "DATA") || is_command(piece, "BDAT"))) is_broken_ = true;
   if (begins_line && piece == ".\r\n") {
+    expect_answer(kOfOther);
     end_mail(sides_[kClient].bytes);
     state_ = State::kCommand;
     return;

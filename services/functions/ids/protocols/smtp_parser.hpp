@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "services/functions/ids/protocols/app_parser.hpp"
 #include "services/functions/ids/protocols/http_multipart.hpp"
@@ -17,9 +18,11 @@
 
 namespace millrace {
 
-/// What the server says is not read, as the two directions have no order when a parser is made
-/// anew. So what follows DATA is a mail, also where the server refuses it: commands that follow
-/// then stand in front of the headers of the next mail. It ends with a dot alone between line ends
+/// What follows DATA is read as a mail, and kept until the server has answered: where it refuses,
+/// that was commands, and is read once more as such. Answers are told apart by their number, as the
+/// two directions have no order when a parser is made anew. Clients wait for the answer (RFC 2920
+/// 3.1); one that goes on with another DATA breaks its direction, as does one that sends more than
+/// AppLimits::header_bytes: what its server makes of that is not known. A mail ends with a dot alone between line ends
 /// of two bytes, as RFC 5321 has it. Where TLS begins behind STARTTLS, nothing more is read.
 class SmtpParser final : public AppParser, private FileSink {
  public:
@@ -36,7 +39,9 @@ class SmtpParser final : public AppParser, private FileSink {
   std::uint64_t transactions() const noexcept override { return transactions_; }
   std::size_t held() const noexcept override;
   bool is_done() const noexcept override { return is_done_; }
-  bool is_broken(std::uint8_t /*direction*/) const noexcept override { return false; }
+  bool is_broken(std::uint8_t direction) const noexcept override {
+    return direction == 0 && is_broken_;
+  }
 
  private:
   enum class State : std::uint8_t { kCommand, kMail, kChunk };
@@ -46,6 +51,12 @@ class SmtpParser final : public AppParser, private FileSink {
     bool has_ended = false;
   };
 
+  void read_answers(std::string_view text);
+  void take_answer(char first);
+  void expect_answer(char what);
+  void keep_undecided(std::string_view text);
+  void accept_data();
+  void refuse_data();
   void read_lines(std::string_view text);
   std::size_t take_line(std::string_view text);
   void take_piece(std::string_view piece, bool begins);
@@ -83,6 +94,12 @@ class SmtpParser final : public AppParser, private FileSink {
   std::uint64_t chunk_bytes_ = 0;  ///< of the chunk that are still to come
   bool is_last_chunk_ = false, asks_for_tls_ = false, has_news_ = false, is_done_ = false;
   bool is_behind_line_end_ = true;  ///< of the mail: of two bytes
+  bool is_broken_ = false;
+  std::string awaited_;              ///< answers: kOfData, kOfTls, kOfOther
+  std::string undecided_;            ///< of the client, what stands behind a DATA without an answer
+  std::vector<std::size_t> begins_;  ///< in it, of each such DATA what stands behind it
+  std::array<char, 4> answer_{};     ///< the first bytes of the server's line
+  std::size_t answer_bytes_ = 0;     ///< of it so far
 };
 
 }  // namespace millrace

@@ -3,7 +3,9 @@
 #include "services/functions/ids/protocols/tls_hello.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <span>
 
 #include "services/functions/ids/protocols/wire_cursor.hpp"
 
@@ -11,6 +13,10 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kRandomBytes = 32;
+/// The random of a HelloRetryRequest.
+constexpr std::array<std::uint8_t, kRandomBytes> kRetry = {
+    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
+    0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
 constexpr std::uint16_t kSsl3 = 0x0300, kTls10 = 0x0301, kTls13 = 0x0304;
 constexpr std::uint16_t kTls13DraftMin = 0x7f00, kTls13DraftMax = 0x7fff;
 
@@ -109,7 +115,7 @@ TlsServerHello parse_server_hello(std::span<const std::byte> body) {
   TlsServerHello hello;
   WireCursor cursor(body);
   hello.version = cursor.u16();
-  cursor.take(kRandomBytes);
+  hello.is_retry = std::ranges::equal(cursor.take(kRandomBytes), std::as_bytes(std::span{kRetry}));
   cursor.take(cursor.u8());  // session
   hello.cipher = cursor.u16();
   cursor.u8();  // compression method

@@ -28,6 +28,7 @@ struct TlsServerHello {
   std::uint16_t cipher = 0;
   std::vector<std::uint16_t> extensions;
   std::uint16_t selected_version = 0;  ///< by the extension of TLS 1.3; 0: there is none
+  bool is_retry = false;               ///< it asks for another ClientHello (RFC 8446 4.1.4)
   bool is_whole = true;
 };
 

@@ -20,6 +20,7 @@ enum : std::uint8_t {
   kChangeCipherSpec = 20,
   kAlert = 21,
   kHandshake = 22,
+  kApplicationData = 23,
   kHeartbeat = 24,
 };
 enum : std::uint8_t { kClientHello = 1, kServerHello = 2, kCertificate = 11 };
@@ -66,6 +67,7 @@ void TlsParser::begin_record(std::uint8_t direction) {
   Side& side = sides_[direction];
   side.header_bytes = 0;
   side.record_rest = wire_bytes::u16(side.header, 3);
+  if (direction == kClient && side.has_hello) passed_over_ += kRecordHeaderBytes + side.record_rest;
   if (wire_bytes::u8(side.header, 1) != kMajorVersion || side.record_rest > kRecordBytesMax) {
     return finish(direction, true);
   }
@@ -75,8 +77,11 @@ void TlsParser::begin_record(std::uint8_t direction) {
     case kHeartbeat:
       return;
     case kChangeCipherSpec:  // in front of a Hello it says nothing
-      if (side.has_hello) finish(direction, false);
+      if (side.has_hello && !may_say_hello_again(direction)) finish(direction, false);
       return;
+    case kApplicationData:  // early ones, which a server that asks again passes over
+      if (may_say_hello_again(direction)) return;
+      [[fallthrough]];
     default:
       finish(direction, !side.has_hello);
   }
@@ -113,17 +118,36 @@ void TlsParser::tell_message(std::uint8_t direction) {
     tell_certificates(direction, body);
   }
   if (type != (direction == kClient ? kClientHello : kServerHello)) return;
-  if (std::exchange(side.has_hello, true)) return;  // a second one repeats it
-  if (direction == kClient) {
-    tell_client_hello(body);
+  const bool is_next = std::exchange(side.has_hello, true);
+  if (direction == kServer) {
+    if (!is_next) tell_server_hello(body);
+  } else if (is_next) {
+    tell_next_hello(body);
   } else {
-    tell_server_hello(body);
+    tell_client_hello(body);
   }
+}
+
+/// A client of TLS 1.3 may know that its server will ask again, and not wait for that.
+bool TlsParser::may_say_hello_again(std::uint8_t direction) const noexcept {
+  const bool is_client = direction == kClient && sides_[kClient].has_hello;
+  return is_client && passed_over_ < handshake_bytes_max_ &&
+         (is_asked_again_ || !sides_[kServer].has_hello);
+}
+
+/// Of a Hello behind the first one servers read the name anew (RFC 8446 4.1.2 asks for the same).
+void TlsParser::tell_next_hello(std::span<const std::byte> body) {
+  is_asked_again_ = false;
+  const TlsClientHello hello = parse_client_hello(body);
+  if (hello.server_name == server_name_) return;
+  server_name_ = hello.server_name;
+  put(kClient, RuleBuffer::kTlsSni, hello.server_name);
 }
 
 void TlsParser::tell_client_hello(std::span<const std::byte> body) {
   const TlsClientHello hello = parse_client_hello(body);
   put(kClient, RuleBuffer::kTlsVersion, tls_version_name(version_of(hello)));
+  server_name_ = hello.server_name;
   put(kClient, RuleBuffer::kTlsSni, hello.server_name);
   if (!hello.is_whole) return;
   const std::string ja3 = ja3_of(hello);
@@ -134,6 +158,7 @@ void TlsParser::tell_client_hello(std::span<const std::byte> body) {
 
 void TlsParser::tell_server_hello(std::span<const std::byte> body) {
   const TlsServerHello hello = parse_server_hello(body);
+  is_asked_again_ = hello.is_retry;
   put(kServer, RuleBuffer::kTlsVersion, tls_version_name(version_of(hello)));
   if (!hello.is_whole) return;
   const std::string ja3 = ja3_of(hello);
@@ -166,6 +191,7 @@ void TlsParser::finish(std::uint8_t direction, bool is_broken) {
   side.is_broken = is_broken;
   tell_message(direction);
   side.message = {};
+  if (direction == kClient) server_name_ = {};
   transaction_.complete(direction);
   side.has_news = true;
 }

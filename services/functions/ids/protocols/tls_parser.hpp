@@ -58,7 +58,9 @@ class TlsParser final : public AppParser {
   void begin_record(std::uint8_t direction);
   void read_handshake(std::uint8_t direction, std::span<const std::byte> bytes);
   void tell_message(std::uint8_t direction);
+  bool may_say_hello_again(std::uint8_t direction) const noexcept;
   void tell_client_hello(std::span<const std::byte> body);
+  void tell_next_hello(std::span<const std::byte> body);
   void tell_server_hello(std::span<const std::byte> body);
   void tell_certificates(std::uint8_t direction, std::span<const std::byte> body);
   void put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes);
@@ -67,6 +69,9 @@ class TlsParser final : public AppParser {
   std::size_t handshake_bytes_max_;
   Transaction transaction_{AppProtocol::kTls, 0};
   std::array<Side, 2> sides_;
+  std::string server_name_;      ///< of the last ClientHello
+  std::size_t passed_over_ = 0;  ///< bytes of records in front of another ClientHello
+  bool is_asked_again_ = false;  ///< by a HelloRetryRequest, and none has come
 };
 
 }  // namespace millrace

@@ -52,6 +52,21 @@ TEST(RulesCommand, CountsWhatLoads) {
             "1 rules loaded, 0 refused, 0 disabled; 0 of those loaded are gated by no literal\n");
 }
 
+TEST(RulesCommand, WarnsOfCountsThatLanesKeepByThemselves) {
+  const std::string path =
+      rules_with("counts",
+                 "alert tcp any any -> any any (flags:S; sid:1;"
+                 " detection_filter:track by_src, count 20, seconds 60;)\n"
+                 "alert tcp any any -> any any (flags:S; sid:2;"
+                 " threshold:type limit, track by_rule, count 1, seconds 60;)\n"
+                 "alert tcp any any -> any any (flags:S; sid:3;"
+                 " threshold:type limit, track by_both, count 1, seconds 60;)\n");
+  EXPECT_NE(run_rules_command({path}).out.find("\nwarning: 2 of those loaded have threshold or"),
+            std::string::npos);
+  const auto json = nlohmann::json::parse(run_rules_command({path, "--json"}).out);
+  EXPECT_EQ(json["counted_by_lane"], 2);
+}
+
 TEST(RulesCommand, NamesWhatDoesNot) {
   const std::string path = rules_with("mixed", kMixed);
   const RulesOutcome outcome = run_rules_command({path});

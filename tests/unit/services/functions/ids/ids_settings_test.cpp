@@ -93,6 +93,9 @@ TEST(IdsSettings, SayWhatIsWrong) {
             "action_order: 'drop' stands there twice");
   EXPECT_EQ(refusal_of_ids({{"action_order", "drop"}}),
             "action_order: it names each of pass, drop, reject and alert");
+  EXPECT_TRUE(ids_settings({}).drops_unread());
+  EXPECT_FALSE(ids_settings({{"unreadable", "pass"}}).drops_unread());
+  EXPECT_FALSE(ids_settings({{"unreadable", "drop"}, {"mode", "ids"}}).drops_unread());
   EXPECT_EQ(refusal_of_ids({{"fragments", "keep"}}),
             "fragments: 'keep' is none of assemble, drop, pass");
   EXPECT_EQ(ids_settings({{"fragments", "drop"}}).fragments, FragmentUse::kDrop);

@@ -133,11 +133,41 @@ TEST(StreamReader, AFlowThatWasPickedUpBeginsWhereItIs) {
   stream.picked_up = true;
   stream.acknowledged.reset();
   EXPECT_EQ(stream.send(1000, "abc"), Fate::kPasses);
-  EXPECT_EQ(stream.send(900, "before"), Fate::kPasses);
+  EXPECT_EQ(stream.send(900, "before"), Fate::kConflicts);  // it may be read, and was not
   EXPECT_EQ(stream.send(1010, "klm"), Fate::kPasses);
   stream.acknowledge(1013);  // it has got what was on its way
+  EXPECT_EQ(stream.send(900, "before"), Fate::kPasses);
   EXPECT_EQ(stream.send(1013, "nop"), Fate::kPasses);
   EXPECT_EQ(stream.read, "abcnop");
+}
+
+/// One side alone can have a flow picked up behind bytes that its receiver waits for.
+TEST(StreamReader, WhatTheReceiverOfAPickedUpFlowAsksForIsRead) {
+  Reads stream;
+  stream.picked_up = true;
+  stream.acknowledged.reset();
+  EXPECT_EQ(stream.send(1004, "bidden"), Fate::kPasses);
+  EXPECT_EQ(stream.text, "bidden");
+  EXPECT_EQ(stream.send(1000, "a for"), Fate::kConflicts);
+  stream.acknowledge(999);
+  EXPECT_EQ(stream.send(1000, "for"), Fate::kConflicts);  // ahead of what it asks for
+  EXPECT_EQ(stream.send(999, "a for", true), Fate::kPasses);
+  EXPECT_EQ(stream.text, "a forbidden");
+  EXPECT_EQ(stream.carry, 0u);
+  EXPECT_EQ(stream.send(999, "a for"), Fate::kPasses);
+  EXPECT_EQ(stream.text, "a forbidden");
+  EXPECT_EQ(stream.send(1010, "!"), Fate::kPasses);
+  EXPECT_EQ(stream.text, "dden!");
+  EXPECT_EQ(stream.carry, 4u);
+}
+
+TEST(StreamReader, APickedUpFlowBeginsWhereItsReceiverWaits) {
+  Reads stream;
+  stream.picked_up = true;
+  EXPECT_EQ(stream.send(3, "bidden"), Fate::kPasses);
+  EXPECT_EQ(stream.text, "");
+  EXPECT_EQ(stream.send(0, "for"), Fate::kPasses);
+  EXPECT_EQ(stream.text, "forbidden");
 }
 
 TEST(StreamReader, DataOfASynMayBeginAStream) {

@@ -37,6 +37,7 @@ class Taker final : public Function {
       carry = taken.offer.carry;
       text.assign(reinterpret_cast<const char*>(taken.offer.text.data()), taken.offer.text.size());
       if (taken.fate == TcpStreams::Fate::kOffered) has_room = streams.commit(call, *table, taken);
+      streams.pass(call, call.batch.bytes(packet), parse_headers(call.batch.bytes(packet)));
     }
   }
   void read_openings() { streams = TcpStreams({.window = 4096, .fast_open = true}, kOptions); }
@@ -148,6 +149,18 @@ TEST_F(TcpStreamsTest, TheUrgentFlagIsTakenAway) {
   take(segment(false, kAck | kUrg, 1001, 5001, "r"));
   const auto bytes = arena_.batch().bytes(0);
   EXPECT_EQ(Frame(bytes.begin(), bytes.end()), segment(false, kAck, 1001, 5001, "r"));
+  EXPECT_EQ(hits(StreamCounter::kUrgent), 1u);
+}
+
+TEST_F(TcpStreamsTest, TheUrgentFlagIsTakenAwayWithoutDataToo) {
+  open();
+  Frame urgent = segment(false, kAck | kUrg, 1001, 5001);
+  urgent[kTcpAt + 17] ^= std::byte{3};  // without data nothing depends on the checksum
+  take(urgent);
+  EXPECT_EQ(taker_.fate, TcpStreams::Fate::kPasses);
+  const auto bytes = arena_.batch().bytes(0);
+  EXPECT_EQ(wire_bytes::u8(bytes, kTcpAt + 13), kAck);
+  EXPECT_EQ(wire_bytes::u16(bytes, kTcpAt + 18), 0u);
   EXPECT_EQ(hits(StreamCounter::kUrgent), 1u);
 }
 

@@ -100,7 +100,7 @@ TEST_F(FragmentTableTest, NoReceiverBuildsADatagramThatWasDropped) {
         ASSERT_EQ(text->find(kWord), std::string::npos) << round;
       }
     }
-    if (round % 50 == 0) now_s_ += 2 * FragmentTable::kTimeoutS;
+    if (round % 4 == 0) now_s_ += 2 * FragmentTable::kTimeoutS;
   }
   EXPECT_GT(delivered, 500);
   EXPECT_GT(dropped, 100);
@@ -186,13 +186,63 @@ TEST_F(FragmentTableTest, WhatContradictsRefusesItsDatagram) {
 TEST_F(FragmentTableTest, ADatagramIsForgottenInTime) {
   const auto frames = fragments_of(udp_frame("0123456789abcdefghijklmnopqrstuvw"), 16);
   EXPECT_EQ(outcome(frames[0]), Outcome::kWaits);
-  now_s_ += FragmentTable::kTimeoutS - 1;
-  EXPECT_EQ(outcome(frames[1]), Outcome::kWaits);
-  now_s_ += FragmentTable::kTimeoutS - 1;
+  now_s_ += FragmentTable::kWholeS;
   EXPECT_EQ(outcome(frames[0]), Outcome::kWaits);
+  now_s_ += FragmentTable::kTimeoutS - 1;
+  EXPECT_EQ(outcome(frames[1]), Outcome::kRefused);  // too late: its receiver has forgotten
+  now_s_ += 1;
   now_s_ += FragmentTable::kTimeoutS;
   EXPECT_EQ(outcome(frames[2]), Outcome::kWaits);
   EXPECT_EQ(table().datagrams(), 1u);
+}
+
+/// What a receiver has kept of a datagram that was whole must not be made whole by another end.
+TEST_F(FragmentTableTest, WhatItsReceiverMayHaveForgottenIsNotBegunAnew) {
+  const std::string start(24, 'x');
+  const Frame clean = udp_frame(start + "harmless"), dirty = udp_frame(start + "abcababc");
+  const auto goes_on_as_dirty = [&](std::uint16_t id, const auto& between) {
+    const auto of_clean = fragments_of(clean, 32, id), of_dirty = fragments_of(dirty, 32, id);
+    EXPECT_TRUE(passes(of_clean[1]));
+    between();
+    EXPECT_TRUE(passes(of_clean[0]));
+    EXPECT_EQ(last_, Outcome::kWhole);
+    return passes(of_dirty[1]);
+  };
+  EXPECT_TRUE(goes_on_as_dirty(1, [] {}));  // its receiver has all of it, and begins another one
+  EXPECT_FALSE(goes_on_as_dirty(2, [&] {
+    for (std::uint16_t id = 100; id <= 100 + FragmentTable::kFarApart; ++id) {
+      EXPECT_TRUE(passes(fragments_of(clean, 32, id)[0]));
+    }
+  }));
+  now_s_ += FragmentTable::kTimeoutS;
+  EXPECT_EQ(outcome(fragments_of(clean, 32, 2)[0]), Outcome::kWaits);
+}
+
+/// With an option that its receiver, or a router, refuses, it has the other one alone.
+TEST_F(FragmentTableTest, AFragmentWithOptionsIsNotForgottenEither) {
+  const Frame clean = udp_frame(std::string(24, 'x') + "harmless");
+  auto frames = fragments_of(clean, 32);
+  Frame& last = frames[1];
+  constexpr std::array kSourceRoute{std::byte{137}, std::byte{3}, std::byte{4}, std::byte{0}};
+  last.insert(last.begin() + kIpv4HeaderEnd, kSourceRoute.begin(), kSourceRoute.end());
+  last[kIpAt] = std::byte{0x46};
+  wire_bytes::put16(last, kIpAt + 2, static_cast<std::uint16_t>(last.size() - kIpAt));
+  EXPECT_TRUE(passes(last));
+  EXPECT_TRUE(passes(frames[0]));
+  EXPECT_EQ(last_, Outcome::kWhole);
+  EXPECT_EQ(outcome(fragments_of(clean, 32)[1]), Outcome::kRefused);
+}
+
+TEST_F(FragmentTableTest, OneOfAnotherFlowRefusesItsDatagram) {
+  const auto frames = fragments_of(udp_frame("0123456789abcdefghijklmnopqrstuvw"), 16);
+  const auto add = [&](const Frame& frame, std::uint32_t flow) {
+    const auto fragment = ip_fragment(frame, parse_headers(frame), 0);
+    return table().add(*fragment, {.now_s = now_s_, .flow = flow});
+  };
+  EXPECT_EQ(add(frames[1], 0), Outcome::kWaits);
+  EXPECT_EQ(add(frames[0], 2), Outcome::kWaits);
+  EXPECT_EQ(add(frames[2], 6), Outcome::kRefused);
+  EXPECT_EQ(add(frames[2], 2), Outcome::kRefused);
 }
 
 /// One source fills its share, and another one has room still.

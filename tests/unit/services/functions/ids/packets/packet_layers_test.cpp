@@ -94,6 +94,31 @@ TEST_F(PacketLayersTest, ASegmentInFragmentsGoesOn) {
   EXPECT_EQ(send(fragments_of(urgent, 64)), (std::vector{kPasses, kConflict}));
 }
 
+/// A first fragment that does not pass names another connection, as of which `flow` sees the rest.
+TEST_F(PacketLayersTest, ADatagramIsOfTheFlowOfTheFirstFragmentThatPassed) {
+  use(kTcpWord);
+  open(40'001);
+  open();
+  const std::string word = "forbidden" + std::string(60, 'z');
+  const Frame whole = segment(false, kAck, first_ + 1, kServer + 1, word);
+  const Frame other = segment(false, kAck, first_ + 1, kServer + 1, word, 40'001);
+  const auto frames = fragments_of(whole, 32);
+  EXPECT_EQ(send(frames[0]), kPasses);
+  EXPECT_EQ(send(frames[1]), kPasses);
+  EXPECT_EQ(send(cut_of(other, {0, 8, true}, 7)), kConflict);
+  EXPECT_EQ(send(frames[2]), kConflict);
+  EXPECT_EQ(hits(0), 0u);
+}
+
+TEST_F(PacketLayersTest, AnUrgentFlagInATunnelDoesNotPassWithoutDataEither) {
+  use(kTcpWord);
+  const auto fate = [&](const Frame& frame) { return send(in_tunnel(frame, Tunnel::kGre)); };
+  EXPECT_EQ(fate(segment(false, kSyn, 1000, 0)), kPasses);
+  EXPECT_EQ(fate(segment(true, kSyn | kAck, 5000, 1001)), kPasses);
+  EXPECT_EQ(fate(segment(false, kAck | kUrg, 1001, 5001)), kConflict);
+  EXPECT_EQ(fate(segment(false, kAck, 1001, 5001)), kPasses);
+}
+
 TEST_F(PacketLayersTest, AnIdsLetsAllFragmentsPass) {
   use(kUdpWord, {{"mode", "ids"}});
   const Frame dirty = udp_frame(long_text("forbidden"));

@@ -116,7 +116,7 @@ TEST(SmtpParser, DotsInFrontOfLinesAreTakenAway) {
   EXPECT_EQ(flow.parser.transactions(), 1u);
 }
 
-TEST(SmtpParser, CommandsBehindDataThatIsRefusedStandInFrontOfTheNextMailsHeaders) {
+TEST(SmtpParser, AMailWhoseDataAreRefusedIsOneOfItsOwn) {
   SmtpFlow flow;
   flow.greet();
   flow.client("MAIL FROM:<a>\r\nRCPT TO:<b>\r\nDATA\r\n");
@@ -124,8 +124,9 @@ TEST(SmtpParser, CommandsBehindDataThatIsRefusedStandInFrontOfTheNextMailsHeader
   flow.client("RSET\r\n");
   flow.server("250 OK\r\n");
   flow.mail("Content-Transfer-Encoding: base64\r\n\r\nSGVsbG8=\r\n");
-  EXPECT_EQ(flow.files(), (MailFiles{"Hello"}));
-  EXPECT_EQ(flow.parser.transactions(), 1u);
+  EXPECT_EQ(flow.files(0), MailFiles{});
+  EXPECT_EQ(flow.files(1), (MailFiles{"Hello"}));
+  EXPECT_EQ(flow.parser.transactions(), 2u);
 }
 
 TEST(SmtpParser, MailsMayComeInChunks) {
@@ -196,6 +197,46 @@ TEST(SmtpParser, AnEndEndsTheMail) {
   EXPECT_TRUE(flow.told.record(0, 0).is_complete);
   flow.parser.end(1, flow.told);
   EXPECT_TRUE(flow.parser.is_done());
+}
+
+/// A server that refuses DATA takes what follows for commands.
+TEST(SmtpParser, WhatFollowsARefusedDataIsCommands) {
+  for (const bool waits : {true, false}) {
+    SmtpFlow flow;
+    flow.greet();
+    flow.client("DATA\r\n");
+    if (waits) flow.server("503 no recipients\r\n");
+    flow.client("\r\n");
+    if (waits) flow.server("500 what?\r\n");
+    flow.client("MAIL FROM:<a>\r\nRCPT TO:<b>\r\nRCPT TO:<c>\r\nDATA\r\n");
+    EXPECT_EQ(flow.parser.is_broken(0), !waits);  // nobody sends these in front of the answer
+    if (!waits) flow.server("503 no recipients\r\n500 what?\r\n");
+    flow.server("250 OK\r\n550-no\r\n550 no\r\n250 OK\r\n354 go on\r\n");
+    flow.client(kMail + ".\r\n");
+    EXPECT_EQ(flow.files(1), (MailFiles{"text", "Hello"}));
+    flow.server("250 queued\r\n");
+    flow.mail(kMail);
+    EXPECT_EQ(flow.files(2), (MailFiles{"text", "Hello"}));
+  }
+}
+
+TEST(SmtpParser, AMailIsReadAlsoInFrontOfTheAnswerAndWithoutOne) {
+  SmtpFlow flow;
+  flow.greet();
+  flow.client("MAIL FROM:<a>\r\nRCPT TO:<b>\r\nDATA\r\n" + kMail + ".\r\n");
+  EXPECT_EQ(flow.files(), (MailFiles{"text", "Hello"}));
+  flow.server("250 OK\r\n250 OK\r\n354 go on\r\n250 queued\r\n");
+  EXPECT_FALSE(flow.parser.is_broken(0));
+  flow.mail(kMail);
+  EXPECT_EQ(flow.parser.transactions(), 2u);
+  SmtpFlow deaf({.header_bytes = 1000});
+  deaf.client("MAIL FROM:<a>\r\nRCPT TO:<b>\r\nDATA\r\n" + kMail + std::string(2000, 'x'));
+  EXPECT_FALSE(deaf.parser.is_broken(0));
+  EXPECT_EQ(deaf.files(), (MailFiles{"text", "Hello"}));
+  SmtpFlow hasty({.header_bytes = 1000});
+  hasty.greet();
+  hasty.client("DATA\r\n" + std::string(2000, 'x'));
+  EXPECT_TRUE(hasty.parser.is_broken(0));
 }
 
 }  // namespace

@@ -77,16 +77,53 @@ TEST(TlsParser, MessagesLieAcrossRecordsOfAnySize) {
       records += tls_record(kHandshakeRecord, hello.substr(at, size));
       records += tls_record(kAlertRecord, "??") + tls_record(kCcs, "\1");
     }
+    flow.server(tls_record(kHandshakeRecord, hello_of_server()));
     flow.client(records);
     EXPECT_EQ(flow.told.record(0, 0).value(RuleBuffer::kTlsSni), "a.example");
     EXPECT_TRUE(flow.told.record(0, 0).is_complete);
   }
 }
 
-TEST(TlsParser, ASecondHelloSaysNothing) {
+const std::vector<std::string> kBoth = {"a.example", "b.example"};
+
+TEST(TlsParser, ASecondHelloSaysAnotherName) {
   TlsFlow flow;
-  flow.client(tls_record(kHandshakeRecord, hello_of_client() + hello_of_client("b.example")));
+  flow.client(tls_record(kHandshakeRecord, hello_of_client() + hello_of_client()));
   EXPECT_EQ(flow.told.record(0, 0).value(RuleBuffer::kTlsSni), "a.example");
+  flow.client(tls_record(kHandshakeRecord, hello_of_client("b.example")));
+  EXPECT_EQ(flow.told.record(0, 0).buffers.at(RuleBuffer::kTlsSni), kBoth);
+}
+
+/// A client that knows that its server will ask again does not wait for that.
+TEST(TlsParser, AHelloBehindARetryRequestIsRead) {
+  const std::string random(
+      "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"
+      "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c");
+  const std::string retry = tls_record(
+      kHandshakeRecord, tls_handshake(2, server_hello_body(0x1301, "").replace(2, 32, random)));
+  for (const bool waits : {true, false}) {
+    TlsFlow flow;
+    flow.client(tls_record(kHandshakeRecord, hello_of_client()));
+    if (waits) flow.server(retry + tls_record(kCcs, "\1"));
+    flow.client(tls_record(kCcs, "\1") + tls_record(kData, "early"));
+    if (!waits) flow.server(retry);
+    EXPECT_FALSE(flow.parser.is_done());
+    flow.client(tls_record(kHandshakeRecord, hello_of_client("b.example")));
+    EXPECT_EQ(flow.told.record(0, 0).buffers.at(RuleBuffer::kTlsSni), kBoth);
+    flow.client(tls_record(kData, "x"));
+    EXPECT_TRUE(flow.told.record(0, 0).is_complete);
+    EXPECT_FALSE(flow.parser.is_broken(0));
+  }
+}
+
+/// No server's Hello comes by.
+TEST(TlsParser, EarlyDataHaveABound) {
+  TlsFlow flow({.header_bytes = 1000});
+  flow.client(tls_record(kHandshakeRecord, hello_of_client()));
+  flow.client(tls_record(kData, std::string(900, 'x')));
+  EXPECT_FALSE(flow.told.record(0, 0).is_complete);
+  flow.client(tls_record(kData, std::string(200, 'x')));
+  EXPECT_TRUE(flow.told.record(0, 0).is_complete);
 }
 
 TEST(TlsParser, HellosOfTheOtherSideSayNothing) {
@@ -98,12 +135,14 @@ TEST(TlsParser, HellosOfTheOtherSideSayNothing) {
 
 TEST(TlsParser, ApplicationDataEndsAHandshake) {
   TlsFlow flow;
-  flow.client(tls_record(kHandshakeRecord, hello_of_client()) + tls_record(kData, "x"));
+  flow.client(tls_record(kHandshakeRecord, hello_of_client()));
+  flow.server(tls_record(kHandshakeRecord, hello_of_server()));
+  flow.client(tls_record(kData, "x"));
   EXPECT_TRUE(flow.told.record(0, 0).is_complete);
   EXPECT_FALSE(flow.parser.is_broken(0));
-  flow.server(tls_record(kData, "x"));
-  EXPECT_TRUE(flow.parser.is_broken(1));
-  EXPECT_TRUE(flow.parser.is_done());
+  TlsFlow other;
+  other.server(tls_record(kData, "x"));
+  EXPECT_TRUE(other.parser.is_broken(1));
 }
 
 TEST(TlsParser, OtherRecordsBreakADirection) {
