@@ -113,6 +113,7 @@ std::uint64_t FlowTracker::sort(std::span<const std::uint16_t> packets,
 }
 
 void FlowTracker::follow_some(std::span<const std::uint16_t> packets) noexcept {
+  static_assert(FlowTable::kManyMax <= kFramesMax);
   FlowBatch::Room& room = batch_.room_;
   Frames frames;
   locate_frames(call_.batch, packets, frames);
