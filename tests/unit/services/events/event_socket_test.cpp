@@ -114,7 +114,7 @@ TEST_F(EventSocketTest, IsForOwnerAndGroup) {
 TEST_F(EventSocketTest, TakesThePlaceOfADeadOneAndNotOfALivingOne) {
   EventSink other{};
   EXPECT_THAT(test::error_of([&] { EventSocket(path_, other); }),
-              HasSubstr("is another process's"));
+              HasSubstr("another process answers there"));
   const std::string dead = folder_.path("dead.sock");
   {
     const UniqueFd killed(::socket(AF_UNIX, SOCK_STREAM, 0));
