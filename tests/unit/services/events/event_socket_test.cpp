@@ -131,7 +131,8 @@ TEST_F(EventSocketTest, LeavesFilesAlone) {
   const std::string file = folder_.path("file");
   std::ofstream(file) << "x";
   EventSink other{};
-  EXPECT_THAT(test::error_of([&] { EventSocket(file, other); }), HasSubstr("no socket"));
+  EXPECT_THAT(test::error_of([&] { EventSocket(file, other); }),
+              HasSubstr("is a regular file; remove it"));
   EXPECT_EQ(folder_.text("file"), "x");
   EXPECT_THAT(test::error_of([&] { EventSocket(std::string(200, 'x'), other); }),
               HasSubstr("name another one"));
