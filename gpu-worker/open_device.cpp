@@ -17,7 +17,7 @@ std::unique_ptr<Device> open_gpu([[maybe_unused]] const ActorContext& context,
 #ifdef MILLRACE_HAVE_CUDA
   return std::make_unique<ResidentDevice>(context, ordinal);
 #else
-  throw Error("this build has no CUDA; 'make deps' brings the compiler");
+  throw Error("this build has no CUDA; mend: make deps && make");
 #endif
 }
 

@@ -24,8 +24,8 @@ std::string open_gpu(int ordinal) {
   const int count = gpu_count(reason);
   if (count == 0) throw Error(reason);
   if (ordinal >= count) {
-    throw Error("there is no GPU number " + std::to_string(ordinal) +
-                "; GPUs that there are: " + std::to_string(count));
+    throw Error("GPU " + std::to_string(ordinal) + " of `devices` is not there; allowed: 0.." +
+                std::to_string(count - 1));
   }
   use_gpu(ordinal);
   cudaDeviceProp properties{};

@@ -10,7 +10,10 @@ namespace {
 void check_same_address(std::byte* base) {
   void* there = nullptr;
   check_cuda(cudaHostGetDevicePointer(&there, base, 0), "asking where the GPU sees memory");
-  if (there != base) throw Error("the GPU does not see the CPU's memory at the same addresses");
+  if (there != base) {
+    throw Error(
+        "the GPU does not see the CPU's memory at the same addresses; mend: device: software");
+  }
 }
 
 }  // namespace

@@ -59,8 +59,9 @@ ResidentDevice::ResidentDevice(const ActorContext& context, int ordinal)
       order_mask_(static_cast<std::uint32_t>(order_.size()) - 1),
       chains_(context.plan->stages.size()) {
   if (context.segment.buffers().stride + kStageSlack > kStageBytes) {
-    throw Error("a GPU takes buffers of at most " + std::to_string(kStageBytes - kStageSlack) +
-                " bytes");
+    throw Error("buffers have " + std::to_string(context.segment.buffers().stride) +
+                " bytes; a GPU takes at most " + std::to_string(kStageBytes - kStageSlack) +
+                ": lower the mtu of the ports");
   }
   blocks_ = resident::load_kernel();
   lay_out();

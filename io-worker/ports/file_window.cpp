@@ -13,6 +13,7 @@
 
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/whole_file.hpp"
 
 namespace millrace {
 
@@ -25,7 +26,10 @@ UniqueFd open_file(const std::string& path, int flags) {
 std::uint64_t regular_file_bytes(const UniqueFd& file, const std::string& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw system_error("stat " + path, errno);
-  if (!S_ISREG(status.st_mode)) throw Error(path + ": not a regular file");
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(path + ": it is " + std::string(file_kind(status.st_mode)) +
+                "; a regular file is needed");
+  }
   return static_cast<std::uint64_t>(status.st_size);
 }
 

@@ -11,6 +11,7 @@
 #include "io-worker/ports/capture_reader.hpp"
 #include "io-worker/ports/settings.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/whole_file.hpp"
 
 namespace millrace {
 namespace {
@@ -44,7 +45,8 @@ void check_pcap(const PlanPort& port) {
     if (::access(folder.c_str(), W_OK | X_OK) != 0) throw system_error(settings.out, errno);
     struct stat status {};
     if (::stat(settings.out.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-      throw Error(settings.out + ": not a regular file");
+      throw Error(settings.out + ": it is " + std::string(file_kind(status.st_mode)) +
+                  "; a regular file is needed");
     }
   };
   while_doing("port '" + port.name + "' (pcap)", check);

@@ -114,8 +114,7 @@ TEXT
 
 # The port of telemetry is free by default, so that topologies can stand side by side.
 say_where_to_watch() {
-  local file=/run/millrace/demo/telemetry.address end=$((SECONDS + 30))
-  until [ -s "$file" ] || [ "$SECONDS" -ge "$end" ]; do sleep 0.1; done
+  local file=/run/millrace/demo/telemetry.address  # there since `up` has returned
   [ -s "$file" ] || failed "telemetry does not say where it listens"
   echo "metrics: http://$(cat "$file")/metrics" | indented
   echo "to see it in Prometheus and Grafana: make monitor, in another terminal" | indented

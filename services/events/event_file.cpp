@@ -15,6 +15,7 @@
 #include "services/events/event_json.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/say.hpp"
+#include "shared/base/whole_file.hpp"
 
 namespace millrace {
 namespace {
@@ -66,8 +67,11 @@ void EventFile::open(const Place& begun) {
   if (!file || ::fstat(file.get(), &now) != 0) {
     throw system_error("open " + settings_.file + " (`events: file`)", errno);
   }
-  if (!S_ISREG(now.st_mode)) throw Error(settings_.file + " (`events: file`) is no regular file");
-  // What others left there is not ours to cut off.
+  if (!S_ISREG(now.st_mode)) {
+    throw Error(settings_.file + " (`events: file`) is " + std::string(file_kind(now.st_mode)) +
+                "; a regular file is needed");
+  }
+  // Half a line that another writer left stays.
   const bool is_ours =
       now.st_ino == begun.file && static_cast<std::uint64_t>(now.st_size) > begun.offset;
   if (!is_ours && !ends_in_a_line(file.get(), now.st_size) && ::write(file.get(), "\n", 1) != 1) {
@@ -160,7 +164,7 @@ void EventFile::look() noexcept {
 void EventFile::reopen() noexcept {
   const Place begun = std::exchange(begun_, {});
   try_open(begun);
-  if (file_) lines_behind(begun);  // half a line goes
+  if (file_) lines_behind(begun);  // cuts off half a line
 }
 
 void EventFile::try_open(const Place& begun) noexcept {

@@ -12,6 +12,7 @@
 
 #include "services/events/event_json.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/whole_file.hpp"
 
 namespace millrace {
 namespace {
@@ -38,16 +39,21 @@ UniqueFd unix_stream() {
   return UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-/// Of a process that was killed.
+/// Removes the socket of a process that was killed.
 void remove_stale(const std::string& path, const sockaddr_un& address) {
   struct stat there {};
   if (::lstat(path.c_str(), &there) != 0) return;
-  if (!S_ISSOCK(there.st_mode)) throw Error(path + " (`events: socket`) is there and no socket");
+  if (!S_ISSOCK(there.st_mode)) {
+    throw Error(path + " (`events: socket`) is " + std::string(file_kind(there.st_mode)) +
+                "; remove it, or name another path");
+  }
   const UniqueFd probe = unix_stream();
   const int result =
       ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   if (result == 0 || errno != ECONNREFUSED) {
-    throw Error(path + " (`events: socket`) is another process's");
+    throw Error(path +
+                " (`events: socket`): another process answers there; end it, or name "
+                "another path");
   }
   ::unlink(path.c_str());
 }
@@ -89,7 +95,7 @@ void EventSocket::put(std::string_view lines) noexcept {
 void EventSocket::add_to(std::vector<pollfd>& items) const {
   items.push_back({listener_.get(), POLLIN, 0});
   for (const Client& client : clients_) {
-    // Its end shows as readable.
+    // Readable also when the client has closed its end.
     const short writable = client.waiting.empty() ? 0 : POLLOUT;
     items.push_back({client.file.get(), static_cast<short>(POLLIN | writable), 0});
   }

@@ -16,7 +16,7 @@ namespace millrace {
 namespace {
 
 constexpr std::uint64_t kNsOfASecond = 1'000'000'000;
-/// Of a refused message the next one is told, so a single one that could be sent tells little.
+/// The kernel reports a refused message with the next one, so one success alone says little.
 constexpr std::uint32_t kWellMessages = 3;
 
 void count_more(std::atomic<std::uint64_t>& word, std::uint64_t count) {
@@ -28,7 +28,9 @@ void count_more(std::atomic<std::uint64_t>& word, std::uint64_t count) {
 IpfixExport::IpfixExport(const PlanIpfix& settings, EventSink& sink)
     : settings_(settings), sink_(sink) {
   const auto collector = socket_address(settings.collector);
-  if (!collector) throw Error("'" + settings.collector + "' (`events: ipfix`) is no address");
+  if (!collector)
+    throw Error("'" + settings.collector +
+                "' (`events: ipfix`) is no address; allowed: like 192.0.2.1:4739");
   collector_ = *collector;
   socket_ = UniqueFd(::socket(collector_.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket_) throw system_error("make a socket (`events: ipfix`)", errno);
@@ -43,8 +45,8 @@ void IpfixExport::begin(std::span<const EventRecord> records) noexcept {
              static_cast<std::uint64_t>(std::ranges::count_if(records, is_ipfix_record)));
 }
 
-/// With templates where they are due; a message that could not be sent has told no collector of
-/// them.
+/// Begins a message, with templates when they are due: a message that could not be sent has brought
+/// them to no collector.
 void IpfixExport::begin_message(std::uint64_t now_ns) noexcept {
   const bool due = messages_ >= kTemplatePauseMessages || now_ns < templates_ns_ ||
                    now_ns - templates_ns_ >= kTemplatePauseNs;
@@ -56,9 +58,9 @@ void IpfixExport::begin_message(std::uint64_t now_ns) noexcept {
                  static_cast<std::uint32_t>(sequence_), settings_.domain, due);
 }
 
-/// 0, or what was wrong.
+/// Returns 0, or errno.
 int IpfixExport::try_to_send(std::span<const std::byte> message) noexcept {
-  // Again until it works: there may be no route yet.
+  // Tried again until it works: there may be no route yet.
   if (!connected_ && ::connect(socket_.get(), collector_.get(), collector_.bytes) != 0) {
     return errno;
   }

@@ -8,7 +8,7 @@
 
 namespace millrace {
 
-/// Counts workers that died, or hung, in a function's code, and says when it is better taken out.
+/// Counts workers that died, or hung, in a function's code, and says when to take the function out.
 /// Pure: told the time, asks no clock. One thread.
 class FunctionWatch {
  public:
@@ -16,9 +16,9 @@ class FunctionWatch {
 
   /// `limit`: deaths within kWindowNs that take a function out; 0: none ever does.
   FunctionWatch(std::size_t functions, std::uint32_t limit) : limit_(limit), deaths_(functions) {}
-  /// A worker died in it. True: it is to be taken out now. Its count begins anew then.
+  /// A worker died in the function. True: take the function out now; its count begins anew.
   bool died(std::uint32_t function, std::uint64_t now_ns);
-  /// Within the window that ends at the last death.
+  /// Deaths in the kWindowNs that end with the last one, which counts too.
   std::size_t recent(std::uint32_t function) const { return deaths_[function].size(); }
 
  private:

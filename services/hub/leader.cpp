@@ -25,6 +25,7 @@ namespace {
 constexpr std::uint64_t kChoresIntervalNs = 1'000'000'000;
 constexpr int kAuditTries = 10;
 constexpr std::chrono::milliseconds kAuditPause{20};
+constexpr std::chrono::milliseconds kRequestWait{100};  // between two looks whether to end
 
 RecoveryLimits limits_of(const Plan& plan) {
   RecoveryLimits limits;
@@ -70,7 +71,7 @@ void Leader::post(Severity severity, std::string_view kind, std::string_view tex
 void Leader::tell(const RecoveryEvent& event) {
   MILLRACE_CHECK(event.actor < context_.plan->actors.size());
   const std::string& name = context_.plan->actors[event.actor].name;
-  // A number that says nothing would be taken for an exit status.
+  // 0: no number; shown, it would be read as an exit status.
   const std::string number = event.number == 0 ? "" : " (" + std::to_string(event.number) + ")";
   const std::string text = name + " " + event.what + number;
   say(context_.plan->actors[context_.me.actor].name, text);
@@ -116,7 +117,8 @@ void Leader::take_out(std::uint32_t function, const std::string& why) {
 
 void Leader::set_service(const Received& request, const SetService& wish) {
   if (wish.function >= kFunctionPlaceMax) {
-    server_.reply(request, ErrorReply{"no function " + std::to_string(wish.function)});
+    server_.reply(request, ErrorReply{"no function " + std::to_string(wish.function) +
+                                      "; allowed: 0.." + std::to_string(kFunctionPlaceMax - 1)});
     return;
   }
   if (wish.out) {
@@ -174,7 +176,7 @@ void Leader::obey_drains() {
 
 void Leader::serve() {
   while (!ending_) {
-    const auto request = server_.receive(std::chrono::milliseconds(100));
+    const auto request = server_.receive(kRequestWait);
     if (request) answer(*request);
     count_refused();
   }
@@ -190,7 +192,7 @@ AuditReply Leader::settled_audit() {
   }
 }
 
-/// Added to what a leader before this one has counted.
+/// Adds to the count of the leaders before.
 void Leader::count_refused() {
   const std::uint64_t now = server_.refused_count();
   MILLRACE_CHECK(now >= refused_);
@@ -205,7 +207,9 @@ void Leader::answer(const Received& request) {
     server_.reply(request, settled_audit());
   } else if (const auto* drain = std::get_if<Drain>(&body)) {
     if (drain->actor >= context_.plan->actors.size()) {
-      server_.reply(request, ErrorReply{"no actor " + std::to_string(drain->actor)});
+      server_.reply(request,
+                    ErrorReply{"no actor " + std::to_string(drain->actor) + "; allowed: 0.." +
+                               std::to_string(context_.plan->actors.size() - 1)});
       return;
     }
     {

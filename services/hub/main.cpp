@@ -24,8 +24,10 @@
 namespace millrace {
 namespace {
 
+constexpr int kStandbyTurnMs = 50;  ///< between two beats of the standby; an exit ends it at once
+
 void run_hub(ActorProcess& process) {
-  // A successor has them from the hub before it, which lives until enrol() returns.
+  // A successor gets the interfaces from the hub before it, which lives until enrol() returns.
   PortKeeper keeper(process.plan(), process.run_dir(),
                     process.succeeds() ? PortKeeper::Part::kSuccessor : PortKeeper::Part::kHub);
   process.enrol();
@@ -56,7 +58,7 @@ void run_hub(ActorProcess& process) {
   leader.lead(control.stop_flag());
 }
 
-/// A standby that starts when the hub has gone does without the interfaces' files.
+/// The interfaces' files for the standby; none when it starts after the hub has ended.
 std::unique_ptr<PortKeeper> keeper_of_standby(const ActorProcess& process, ActorControl& control) {
   try {
     auto keeper =
@@ -90,7 +92,7 @@ void stand_by(ActorProcess& process) {
       processes.kill(hub.pid, hub.start_time);
       killed = true;
     }
-    processes.wait_for_exit(50);
+    processes.wait_for_exit(kStandbyTurnMs);
   }
   if (control.stop_requested()) return;
   control.post_event(Severity::kError, "hub_lost", "the hub has ended: the standby recovers");

@@ -18,8 +18,6 @@
 namespace millrace {
 namespace {
 
-constexpr std::chrono::milliseconds kTurn{100};
-
 bool is_wanted(const Plan& plan) {
   return std::ranges::any_of(plan.functions, [](const PlanFunction& function) {
     return !function.gone && follows_kernel_neighbours(function);

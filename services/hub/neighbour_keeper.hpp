@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -15,10 +16,12 @@
 
 namespace millrace {
 
-/// Has a thread with a NeighbourFollower while a function of the plan says `neighbours: kernel`;
-/// changes of the plan are noticed. The leader's thread.
+/// Keeps a thread with a NeighbourFollower while a function of the plan says `neighbours: kernel`.
+/// Notices changes of the plan. Called by the leader's thread.
 class NeighbourKeeper {
  public:
+  static constexpr std::chrono::milliseconds kTurn{100};  ///< of its thread
+
   /// `tell`: called by the follower's thread.
   NeighbourKeeper(const ActorContext& context, const std::string& run_dir,
                   std::function<void(const std::string& what)> tell);
@@ -26,7 +29,7 @@ class NeighbourKeeper {
   NeighbourKeeper(const NeighbourKeeper&) = delete;  // its thread refers to it
   NeighbourKeeper& operator=(const NeighbourKeeper&) = delete;
 
-  /// Every second or so. Waits only for a thread that ends, for some 100 ms.
+  /// Called every second or so. Waits only for a thread that ends, for kTurn.
   void look();
 
  private:

@@ -17,12 +17,8 @@ namespace {
 
 std::string_view kind_of(const struct stat& info) {
   constexpr unsigned kMemMajor = 1, kNullMinor = 3;  // /dev/null
-  if (S_ISREG(info.st_mode)) return "";
-  if (S_ISDIR(info.st_mode)) return "a folder";
-  if (S_ISFIFO(info.st_mode)) return "a pipe";
-  if (S_ISSOCK(info.st_mode)) return "a socket";
   const bool null = S_ISCHR(info.st_mode) && info.st_rdev == makedev(kMemMajor, kNullMinor);
-  return null ? "" : "a device";
+  return null || S_ISREG(info.st_mode) ? "" : file_kind(info.st_mode);
 }
 
 void refuse_kind(std::string_view kind, const std::string& path) {
@@ -32,6 +28,13 @@ void refuse_kind(std::string_view kind, const std::string& path) {
 
 }  // namespace
 
+std::string_view file_kind(mode_t mode) {
+  if (S_ISREG(mode)) return "a regular file";
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
 std::string_view no_file_at(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 ? kind_of(info) : "";
@@ -40,7 +43,7 @@ std::string_view no_file_at(const std::string& path) {
 UniqueFd open_regular_file(const std::string& path) {
   // Before it is opened: to open a device may do something.
   refuse_kind(no_file_at(path), path);
-  // Not blocking, should it be a pipe since.
+  // Not blocking: it may have become a pipe since.
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0) throw system_error("read " + path, errno);

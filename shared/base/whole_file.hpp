@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -9,6 +11,9 @@
 #include "shared/base/unique_fd.hpp"
 
 namespace millrace {
+
+/// What a file is: "a regular file", "a folder", "a pipe", "a socket" or "a device".
+std::string_view file_kind(mode_t mode);
 
 /// What stands where a file should be: "a folder", "a pipe", "a socket" or "a device". Empty for a
 /// regular file, for /dev/null, which is an empty one, and where nothing is.

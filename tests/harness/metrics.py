@@ -49,7 +49,7 @@ def address_in(run_dir):
 
 
 def address_of(run_dir):
-    """The same, waited for: telemetry starts with the others, and `up` does not wait for it."""
+    """The same, waited for: its file is gone while telemetry restarts."""
     wait_until(file_of(run_dir).exists, PATIENCE, "an address of telemetry")
     return address_in(run_dir)
 

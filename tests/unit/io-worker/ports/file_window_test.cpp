@@ -70,7 +70,7 @@ TEST(RegularFileBytes, RefusesWhatIsNotARegularFile) {
   const TestFolder folder;
   EXPECT_EQ(regular_file_bytes(open_file(folder.write("a", "abc"), O_RDONLY), "a"), 3u);
   EXPECT_EQ(error_of([] { regular_file_bytes(open_file("/dev/null", O_RDONLY), "/dev/null"); }),
-            "/dev/null: not a regular file");
+            "/dev/null: it is a device; a regular file is needed");
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ TEST(CheckPcap, SaysWhichFileIsWrong) {
   EXPECT_NE(check({{"in", in}, {"out", folder.path("link")}}), "");
   EXPECT_EQ(check({{"out", folder.path("no/folder/x")}}),
             "port 'lan' (pcap): " + folder.path("no/folder/x") + ": No such file or directory");
-  EXPECT_EQ(check({{"out", "/dev/null"}}), "port 'lan' (pcap): /dev/null: not a regular file");
+  EXPECT_EQ(check({{"out", "/dev/null"}}),
+            "port 'lan' (pcap): /dev/null: it is a device; a regular file is needed");
   EXPECT_NE(check({{"in", in}, {"loop", "true"}}).find("unknown setting 'loop'"),
             std::string::npos);
 }

@@ -37,7 +37,7 @@ TEST(YamlReader, RefusesWhatIsNoSingleDocument) {
 
 TEST(YamlReader, RefusesAFileOfMoreThanAMegabyte) {
   EXPECT_EQ(wrong(std::string((1 << 20) + 1, ' ')),
-            "1:1: found 1048577 bytes; allowed: 1048576 bytes");
+            "1:1: found 1048577 bytes; allowed: at most 1048576 bytes");
 }
 
 TEST(YamlReader, RefusesDeepNestingInsteadOfCrashing) {

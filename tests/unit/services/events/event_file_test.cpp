@@ -77,7 +77,7 @@ TEST_F(EventFileTest, RefusesWhatIsNoFile) {
   EXPECT_THAT(error(there), HasSubstr("absent/eve.json (`events: file`): No such file"));
   there.file = path("pipe");
   ASSERT_EQ(::mkfifo(there.file.c_str(), 0600), 0);
-  EXPECT_THAT(error(there), HasSubstr("is no regular file"));
+  EXPECT_THAT(error(there), HasSubstr("is a pipe; a regular file is needed"));
 }
 
 TEST_F(EventFileTest, FindsOutWhatAKilledOneWrote) {

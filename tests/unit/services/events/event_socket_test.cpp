@@ -114,7 +114,7 @@ TEST_F(EventSocketTest, IsForOwnerAndGroup) {
 TEST_F(EventSocketTest, TakesThePlaceOfADeadOneAndNotOfALivingOne) {
   EventSink other{};
   EXPECT_THAT(test::error_of([&] { EventSocket(path_, other); }),
-              HasSubstr("is another process's"));
+              HasSubstr("another process answers there"));
   const std::string dead = folder_.path("dead.sock");
   {
     const UniqueFd killed(::socket(AF_UNIX, SOCK_STREAM, 0));
@@ -131,7 +131,8 @@ TEST_F(EventSocketTest, LeavesFilesAlone) {
   const std::string file = folder_.path("file");
   std::ofstream(file) << "x";
   EventSink other{};
-  EXPECT_THAT(test::error_of([&] { EventSocket(file, other); }), HasSubstr("no socket"));
+  EXPECT_THAT(test::error_of([&] { EventSocket(file, other); }),
+              HasSubstr("is a regular file; remove it"));
   EXPECT_EQ(folder_.text("file"), "x");
   EXPECT_THAT(test::error_of([&] { EventSocket(std::string(200, 'x'), other); }),
               HasSubstr("name another one"));

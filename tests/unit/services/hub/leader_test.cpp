@@ -146,7 +146,7 @@ TEST_F(LeaderTest, AnActorThatDoesNotExistIsNotDrained) {
     client().request_for<OkReply>(Drain{77}, 10'000ms);
     FAIL() << "accepted";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no actor 77"));
+    EXPECT_THAT(error.what(), HasSubstr("no actor 77; allowed: 0.."));
   }
 }
 

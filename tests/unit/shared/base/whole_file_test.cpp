@@ -52,6 +52,14 @@ TEST(WholeFile, IsNotWaitedForWhenItIsAPipeOrASocket) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(WholeFile, KindsHaveNames) {
+  EXPECT_EQ(file_kind(S_IFREG | 0644), "a regular file");
+  EXPECT_EQ(file_kind(S_IFDIR), "a folder");
+  EXPECT_EQ(file_kind(S_IFIFO), "a pipe");
+  EXPECT_EQ(file_kind(S_IFSOCK), "a socket");
+  EXPECT_EQ(file_kind(S_IFCHR), "a device");
+}
+
 TEST(WholeFile, MayBeDevNullWhichIsEmpty) {
   EXPECT_EQ(no_file_at("/dev/null"), "");
   EXPECT_EQ(whole_file("/dev/null", 9), "");
