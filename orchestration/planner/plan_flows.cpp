@@ -11,10 +11,6 @@
 namespace millrace {
 namespace {
 
-const KnownFunction& known_of(const Planning& planning, const std::string& type) {
-  return *std::ranges::find(planning.known, type, &KnownFunction::type);
-}
-
 /// Those of the path, in its order.
 std::vector<std::uint32_t> functions_of_path(const Plan& plan, std::uint32_t path) {
   std::vector<std::uint32_t> all;

@@ -9,11 +9,6 @@
 namespace millrace {
 namespace {
 
-const KnownFunction& known_of(const Planning& planning, const std::string& type) {
-  return *std::find_if(planning.known.begin(), planning.known.end(),
-                       [&](const KnownFunction& known) { return known.type == type; });
-}
-
 std::uint32_t mask_of(const std::vector<Marked<std::string>>& names,
                       const std::vector<std::string>& classes) {
   std::uint32_t mask = 0;

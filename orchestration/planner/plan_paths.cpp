@@ -56,9 +56,7 @@ bool needs_keys(const Planning& planning, const PlanPath& path) {
   const PlanStage& stage = plan.stages[path.first_stage];
   if (plan.groups[stage.group].kind != GroupKind::kGpu) return false;
   return std::ranges::all_of(stage.functions, [&](std::uint32_t function) {
-    const auto& type = plan.functions[function].type;
-    const auto known = std::ranges::find(planning.known, type, &KnownFunction::type);
-    return known != planning.known.end() && known->keys_suffice;
+    return known_of(planning, plan.functions[function].type).keys_suffice;
   });
 }
 

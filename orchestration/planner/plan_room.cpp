@@ -22,7 +22,7 @@ std::vector<Member> members_of(const Planning& planning, const TopologyPath& pat
   for (const Marked<std::string>& name : path.run) {
     const std::size_t index = index_of(planning.topology.functions, name.value);
     const std::string& type = planning.plan.functions[index].type;
-    members.push_back({&*std::ranges::find(planning.known, type, &KnownFunction::type), &name});
+    members.push_back({&known_of(planning, type), &name});
   }
   return members;
 }

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "orchestration/planner/planner.hpp"
@@ -20,6 +22,11 @@ struct Planning {
   Plan plan;
   Problems problems;
 };
+
+/// Of a type that is known: others are refused before.
+inline const KnownFunction& known_of(const Planning& planning, const std::string& type) {
+  return *std::ranges::find(planning.known, type, &KnownFunction::type);
+}
 
 void plan_ports(Planning& planning);
 void plan_groups(Planning& planning);

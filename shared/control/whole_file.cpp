@@ -9,24 +9,16 @@
 #include <cstdio>
 
 #include "shared/base/error.hpp"
+#include "shared/base/unique_fd.hpp"
 
 namespace millrace {
 namespace {
 
-class File {
- public:
-  File(const std::string& path, int flags)
-      : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
-    if (descriptor_ < 0) throw system_error("open " + path, errno);
-  }
-  ~File() { ::close(descriptor_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
+UniqueFd open_file(const std::string& path, int flags) {
+  UniqueFd file(::open(path.c_str(), flags | O_CLOEXEC, 0600));
+  if (!file) throw system_error("open " + path, errno);
+  return file;
+}
 
 }  // namespace
 
@@ -42,8 +34,8 @@ void write_all(int file, std::span<const std::byte> bytes, const std::string& pa
 void write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
   const std::string draft = path + ".tmp";
   {
-    const File file(draft, O_WRONLY | O_CREAT | O_TRUNC);
-    write_all(file.descriptor(), bytes, draft);
+    const UniqueFd file = open_file(draft, O_WRONLY | O_CREAT | O_TRUNC);
+    write_all(file.get(), bytes, draft);
   }
   if (std::rename(draft.c_str(), path.c_str()) != 0) {
     throw system_error("rename " + draft + " to " + path, errno);
@@ -51,11 +43,12 @@ void write_whole_file(const std::string& path, std::span<const std::byte> bytes)
 }
 
 std::vector<std::byte> read_whole_file(const std::string& path, std::size_t bytes_max) {
-  const File file(path, O_RDONLY | O_NONBLOCK);  // a pipe without a writer is not waited for
+  const UniqueFd file =
+      open_file(path, O_RDONLY | O_NONBLOCK);  // a pipe without a writer is not waited for
   std::vector<std::byte> bytes;
   std::byte piece[16384];
   for (;;) {
-    const ssize_t got = ::read(file.descriptor(), piece, sizeof(piece));
+    const ssize_t got = ::read(file.get(), piece, sizeof(piece));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw system_error("read " + path, errno);
     if (got == 0) return bytes;
