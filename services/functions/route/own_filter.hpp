@@ -12,7 +12,7 @@ namespace millrace {
 /// (Bloom: Space/Time Trade-offs in Hash Coding with Allowable Errors, 1970): 1,024 bits in two
 /// cache lines, four tables of 256 bits, of which each byte of a hash chooses one bit. A table is a
 /// vector of AVX2, in which one instruction finds the words for eight packets. Of random sources
-/// 1 in 1,000 has the bits of 40 addresses, 2 % those of 128.
+/// 1 in 2,000 has the bits of 40 addresses, 2.4 % those of 128.
 struct alignas(64) OwnFilter {
   static constexpr std::uint32_t kTables = 4;
   static constexpr std::uint32_t kWords = 8;  ///< of a table
