@@ -27,7 +27,6 @@ struct PlanDiff {
   std::vector<PlanReason> reasons;       ///< likewise
   std::vector<Count> counts;             ///< other numbers of workers
   std::vector<Queues> queues;            ///< ports with other numbers of receive queues
-  std::vector<std::uint32_t> autoscale;  ///< groups with other limits
   std::vector<std::string> lines;        ///< all that can change while it runs, for people
   std::vector<std::string> restart;      ///< what cannot, alike
 

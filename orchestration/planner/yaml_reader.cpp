@@ -327,17 +327,12 @@ const YamlValue* YamlMap::need(std::string_view key, std::string_view allowed) c
   return nullptr;
 }
 
-void YamlMap::allow_only(std::span<const std::string_view> keys,
-                         std::span<const std::string_view> later) const {
+void YamlMap::allow_only(std::span<const std::string_view> keys) const {
   for (const YamlEntry& entry : entries_) {
     const std::string& key = entry.key.value;
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-    if (std::find(later.begin(), later.end(), key) != later.end()) {
-      problems_->add(entry.key.mark, "'" + key + "', which is not supported yet", comma_list(keys));
-    } else {
-      problems_->add(entry.key.mark, "'" + shown(key) + "' in '" + shown(name_) + "'",
-                     comma_list(keys), nearest_of(key, keys));
-    }
+    problems_->add(entry.key.mark, "'" + shown(key) + "' in '" + shown(name_) + "'",
+                   comma_list(keys), nearest_of(key, keys));
   }
 }
 

@@ -114,9 +114,8 @@ class YamlMap {
   /// Refuses the map when the key is absent, and names one that may have been meant for it;
   /// `allowed` says what belongs there.
   const YamlValue* need(std::string_view key, std::string_view allowed) const;
-  /// Refuses every key that is not in `keys`; those of `later` with that reason.
-  void allow_only(std::span<const std::string_view> keys,
-                  std::span<const std::string_view> later = {}) const;
+  /// Refuses every key that is not in `keys`.
+  void allow_only(std::span<const std::string_view> keys) const;
   const SourceMark& mark() const { return mark_; }
 
  private:

@@ -37,7 +37,6 @@ class Scaling {
   /// failed at its start three times.
   bool tend(Clock::time_point now);
   bool idle() const { return steps_.empty(); }
-  const std::vector<Step>& steps() const { return steps_; }
   void forget() { steps_.clear(); }
 
   /// Workers that the group should have now.
