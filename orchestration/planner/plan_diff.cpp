@@ -285,7 +285,6 @@ class Differ {
             if (a.count != b.count && !scales_itself_to(b, a.count)) count(group, a, b);
             if (a.autoscale != b.autoscale) {
               diff_.lines.push_back("group " + b.name + ": autoscale");
-            }
             return "";
           });
   }
