@@ -15,8 +15,8 @@ struct AcceptedLosses {
 };
 
 /// Before `running`, of `run_dir`, ends for `next`: builds the tables of `next`, by the builder in
-/// `folder`, to look at them. Throws Error, with the builder's own words, when one cannot be built, or loses what `losses` do
-/// not take; nothing has changed then. Blocks as long as builders take.
+/// `folder`, to look at them. Throws Error, with the builder's own words, when one cannot be built,
+/// or loses what `losses` do not take; nothing has changed then. Blocks as long as builders take.
 void check_tables(const Plan& running, const Plan& next, const std::string& folder,
                   const std::string& run_dir, AcceptedLosses losses);
 

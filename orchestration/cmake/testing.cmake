@@ -45,7 +45,8 @@ function(millrace_unit_test name)
   if(NOT name IN_LIST millrace_tests_apart)
     millrace_unity(${name})
   endif()
-  # libpcap compiles filters (orchestration/planner) and is the oracle of captures; nothing else may use it.
+  # libpcap compiles filters (orchestration/planner) and is the oracle of captures; nothing else
+  # may use it.
   millrace_link_everything(${name} GTest::gmock GTest::gtest_main millrace::pcap)
   target_link_libraries(${name} PRIVATE test_places)
   target_compile_options(${name} PRIVATE -O1)  # compiles faster; what they test keeps its -O3

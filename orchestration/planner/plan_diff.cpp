@@ -283,7 +283,7 @@ class Differ {
             if (!what.empty()) return what;
             const auto group = static_cast<std::uint32_t>(&b - next_.groups.data());
             if (a.count != b.count && !scales_itself_to(b, a.count)) count(group, a, b);
-            if (a.autoscale != b.autoscale) {
+            if (a.autoscale != b.autoscale)
               diff_.lines.push_back("group " + b.name + ": autoscale");
             return "";
           });

@@ -9,8 +9,8 @@
 #include "shared/config/plan_settings.hpp"
 
 /// The observers: processes of a topology that play no actor and move no packet. A further one is a
-/// row here, and its program; who starts, watches, lists and counts processes goes through the
-/// rows.
+/// row here, and its program; the code that starts, watches, lists and counts processes goes through
+/// the rows.
 
 namespace millrace {
 
@@ -24,8 +24,8 @@ struct ObserverKind {
 };
 
 /// In the order in which they start. Events lose nothing of the first packet; routes follow behind
-/// the ports, whose host interfaces are there then; what telemetry shows is there when it comes. The
-/// last one is the first to be told to end: it takes its time, and nothing waits for it.
+/// the ports, whose host interfaces are there then; what telemetry shows is there when it comes.
+/// The last one is the first to be told to end: it takes its time, and nothing waits for it.
 inline constexpr ObserverKind kObservers[] = {
     {.name = "events",
      .ready_file = "events.ready",

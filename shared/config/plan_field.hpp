@@ -10,8 +10,8 @@
 #include "shared/config/field.hpp"
 #include "shared/config/plan.hpp"
 
-/// What a row of the list of the plan's fields (plan_fields.hpp) says: what a codec asks (field.hpp),
-/// and what the plan's checks, its JSON and its comparison ask.
+/// What a row of the list of the plan's fields (plan_fields.hpp) says: what a codec asks
+/// (field.hpp), and what the plan's checks, its JSON and its comparison ask.
 
 namespace millrace {
 

@@ -25,8 +25,8 @@ class AclRejecter {
 
   /// Asks the egress for a RST to the sender of a TCP segment, or for ICMP "port unreachable" to
   /// that of another packet, or for what `how` says (AclRule::reject), in the name of its
-  /// destination: about the packet as it has been sent, whatever functions in front have translated.
-  /// The packet stays as it is; the caller drops it. Nothing is sent:
+  /// destination: about the packet as it has been sent, whatever functions in front have
+  /// translated. The packet stays as it is; the caller drops it. Nothing is sent:
   /// - to what no RFC lets one answer: RSTs, ICMP errors, later fragments, groups, wrong checksums
   /// - when the port that it came from is not known, or an earlier function has chosen its output:
   ///   its MAC addresses are those of the next link then

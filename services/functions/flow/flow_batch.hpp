@@ -52,8 +52,8 @@ class FlowBatch {
  public:
   PacketFlow of(std::uint16_t packet) const noexcept { return packets_[packet]; }
 
-  /// The packet is a usual one (flow_usual.hpp) still, with the addresses and ports of its tuple: no
-  /// function has changed it.
+  /// The packet is a usual one (flow_usual.hpp) still, with the addresses and ports of its tuple:
+  /// no function has changed it.
   bool is_usual(std::uint16_t packet) const noexcept {
     return (usual_[packet / 64u] >> packet % 64u & 1) != 0;
   }

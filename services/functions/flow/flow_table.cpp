@@ -181,7 +181,7 @@ bool FlowTable::is_referenced(const FlowTuple& tuple, std::uint32_t flow) const 
 }
 
 /// Bit i: reference i of the first bucket, or i - 16 of the second, has the tag. Without a branch:
-/// in which half of which bucket one stands nobody can foretell.
+/// no processor can foretell in which half of which bucket one stands.
 inline std::uint32_t FlowTable::with_tag(const Place& place) noexcept {
   static_assert(kReferences == 16);
   const __m256i tag = _mm256_set1_epi32(static_cast<int>(place.tag >> kTagShift));

@@ -10,7 +10,7 @@
 
 namespace millrace {
 
-/// The same for equal tuples. Who does not know the secret cannot choose others with the same hash.
+/// The same for equal tuples. Without the secret, tuples with the same hash cannot be chosen.
 std::uint64_t tuple_hash(const FlowTuple& tuple,
                          const std::array<std::uint64_t, 2>& secret) noexcept;
 

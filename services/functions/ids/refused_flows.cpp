@@ -7,7 +7,7 @@
 namespace millrace {
 namespace {
 
-/// The same of both directions: who is seen first counts as the client.
+/// The same of both directions: the side that is seen first counts as the client.
 FlowTuple key_of(const FlowTuple& tuple) noexcept {
   const bool is_in_order = std::tie(tuple.source, tuple.source_port) <=
                            std::tie(tuple.destination, tuple.destination_port);

@@ -256,7 +256,7 @@ KernelRoutes read_kernel_routes(const HostInterfaces& interfaces) {
     KernelRoutes routes;
     const bool whole = for_each_kernel_route(
         [&](std::span<const std::byte> message) { add_kernel_route(message, interfaces, routes); });
-    // Whoever follows them reads them anew, too.
+    // A process that follows them reads them anew, too.
     if (whole || tried == kReadsMax) return routes;
   }
 }

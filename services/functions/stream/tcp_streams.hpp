@@ -80,8 +80,8 @@ class TcpStreams {
   /// The same of a packet of the batch.
   Taken take(const FinishContext& call, StreamTable* table, std::uint16_t packet,
              const PacketHeaders& headers) noexcept;
-  /// A packet goes on, whatever take() has said of it: of a segment the flag URG is taken away, also
-  /// where it has no data. Its pointer says of bytes of other segments which one is none.
+  /// A packet goes on, whatever take() has said of it: of a segment the flag URG is taken away,
+  /// also where it has no data. Its pointer says of bytes of other segments which one is none.
   void pass(const FinishContext& call, std::span<std::byte> frame,
             const PacketHeaders& headers) const noexcept;
   /// StreamReader::skip() of a direction of the packet's flow; behind it, if the text is not empty,

@@ -11,7 +11,7 @@
 
 namespace millrace::test {
 
-/// Hands all on to the queue behind it, but how packets are sent: that is for who derives. It reads
+/// Hands all on to the queue behind it, but how packets are sent: that is for derived classes. It reads
 /// no batches: each packet goes through send().
 class ForwardingTxQueue : public TxQueue {
  public:

@@ -37,7 +37,7 @@ class BodyInflater {
   struct End {
     void operator()(z_stream* stream) const noexcept {
       inflateEnd(stream);
-      delete stream;
+      std::default_delete<z_stream>{}(stream);
     }
   };
   struct Layer {

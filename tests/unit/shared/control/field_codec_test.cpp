@@ -27,7 +27,8 @@ TEST(FieldCodec, NamesOfTheSchemaHaveUpperCaseLettersForUnderscores) {
   EXPECT_EQ(wire::camel_case("follow plan"), "followPlan");
 }
 
-/// Structs of which each field stands in the schema by itself; `others`: what the schema has beside.
+/// Structs of which each field stands in the schema by itself; `others`: what the schema has
+/// beside.
 template <typename Item, typename Wire>
 void expect_same_fields(std::size_t others = 0) {
   const auto schema = Schema::from<Wire>();

@@ -209,7 +209,7 @@ TEST(SmtpParser, WhatFollowsARefusedDataIsCommands) {
     flow.client("\r\n");
     if (waits) flow.server("500 what?\r\n");
     flow.client("MAIL FROM:<a>\r\nRCPT TO:<b>\r\nRCPT TO:<c>\r\nDATA\r\n");
-    EXPECT_EQ(flow.parser.is_broken(0), !waits);  // nobody sends these in front of the answer
+    EXPECT_EQ(flow.parser.is_broken(0), !waits);  // no client sends these in front of the answer
     if (!waits) flow.server("503 no recipients\r\n500 what?\r\n");
     flow.server("250 OK\r\n550-no\r\n550 no\r\n250 OK\r\n354 go on\r\n");
     flow.client(kMail + ".\r\n");
