@@ -9,8 +9,8 @@
 #include "shared/config/plan_settings.hpp"
 
 /// The observers: processes of a topology that play no actor and move no packet. A further one is a
-/// row here, and its program; the code that starts, watches, lists and counts processes goes through
-/// the rows.
+/// row here, and its program; the code that starts, watches, lists and counts processes goes
+/// through the rows.
 
 namespace millrace {
 

@@ -14,8 +14,8 @@
 #include "shared/config/plan_translation.hpp"
 
 /// The plan: a topology after all checks, with every number decided. The supervisor makes it from
-/// the YAML (orchestration/planner/planner.hpp), writes it into the run directory, and every process
-/// reads its part of it. Plain data; ids are indexes into the vectors here. Limits:
+/// the YAML (orchestration/planner/planner.hpp), writes it into the run directory, and every
+/// process reads its part of it. Plain data; ids are indexes into the vectors here. Limits:
 /// shared/base/limits.hpp.
 
 namespace millrace {

@@ -11,8 +11,8 @@
 
 namespace millrace::test {
 
-/// Hands all on to the queue behind it, but how packets are sent: that is for derived classes. It reads
-/// no batches: each packet goes through send().
+/// Hands all on to the queue behind it, but how packets are sent: that is for derived classes. It
+/// reads no batches: each packet goes through send().
 class ForwardingTxQueue : public TxQueue {
  public:
   explicit ForwardingTxQueue(std::unique_ptr<TxQueue> queue) : queue_(std::move(queue)) {}

@@ -22,9 +22,9 @@ namespace millrace {
 /// that was commands, and is read once more as such. Answers are told apart by their number, as the
 /// two directions have no order when a parser is made anew. Clients wait for the answer (RFC 2920
 /// 3.1); one that goes on with another DATA breaks its direction, as does one that sends more than
-/// AppLimits::header_bytes: what its server makes of that is not known. A mail ends with a dot alone
-/// between line ends of two bytes, as RFC 5321 has it. Where TLS begins behind STARTTLS, nothing
-/// more is read.
+/// AppLimits::header_bytes: what its server makes of that is not known. A mail ends with a dot
+/// alone between line ends of two bytes, as RFC 5321 has it. Where TLS begins behind STARTTLS,
+/// nothing more is read.
 class SmtpParser final : public AppParser, private FileSink {
  public:
   SmtpParser(const AppLimits& limits, std::uint64_t transactions)

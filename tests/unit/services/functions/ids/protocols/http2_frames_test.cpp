@@ -11,7 +11,7 @@
 namespace millrace {
 namespace {
 
-using namespace http2_wire;
+using http2_wire::data, http2_wire::frame;
 
 /// What comes of bytes in pieces of that size: "type(payload)", and "!" where they are invalid.
 std::string frames_of(std::string_view bytes, std::size_t piece) {

@@ -14,7 +14,8 @@
 namespace millrace {
 namespace {
 
-using namespace http2_wire;
+using http2_wire::block, http2_wire::data, http2_wire::frame, http2_wire::get, http2_wire::headers,
+    http2_wire::kWhole, http2_wire::number;
 
 class Http2Flow : public testing::Test {
  protected:
