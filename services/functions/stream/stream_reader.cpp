@@ -72,21 +72,30 @@ std::uint32_t StreamReader::behind_hole(const StreamTable& table, const StreamSe
 }
 
 /// Of a picked up direction: its receiver asks for bytes in front of `sequence`.
-bool StreamReader::is_behind(const std::optional<std::uint32_t>& acknowledged,
-                             std::uint32_t sequence) const noexcept {
-  if (limits_.skips || !acknowledged) return false;
+bool StreamReader::is_behind(const StreamSegment& segment, std::uint32_t sequence) const noexcept {
+  const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
+  if (limits_.skips || !segment.is_answered || !acknowledged) return false;
   const std::int32_t missing = distance(*acknowledged, sequence);
   return missing > 0 && missing <= std::int64_t{limits_.window};
 }
 
-/// The segment brings what the receiver asks for, in front of where its direction was picked up.
-/// What has been read is kept, and is read once more behind it.
-bool StreamReader::asks_in_front(const StreamSegment& segment) const noexcept {
+/// Where a direction that was picked up begins, if the segment lies in front of that and brings
+/// what the receiver asks for. What has been read is kept, and is read once more behind it. Of a
+/// receiver that is not heard it must join what has been read, or that would wait for more.
+std::optional<std::uint32_t> StreamReader::begin_in_front(
+    const StreamSegment& segment) const noexcept {
+  if (!segment.is_picked_up || limits_.skips) return std::nullopt;
+  if (stream_->position(direction_) > limits_.window) return std::nullopt;
   const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
-  return segment.is_picked_up && is_behind(acknowledged, side_.start) &&
-         stream_->position(direction_) <= limits_.window &&
-         distance(segment.sequence, *acknowledged) >= 0 &&
-         distance(*acknowledged, segment.end()) > 0;
+  if (segment.is_answered) {
+    const bool is_asked = is_behind(segment, side_.start) &&
+                          distance(segment.sequence, *acknowledged) >= 0 &&
+                          distance(*acknowledged, segment.end()) > 0;
+    return is_asked ? acknowledged : std::nullopt;
+  }
+  const bool joins =
+      distance(segment.sequence, side_.start) > 0 && distance(side_.start, segment.end()) >= 0;
+  return joins ? std::optional(segment.sequence) : std::nullopt;
 }
 
 StreamReader::Offer StreamReader::offer_at(const StreamTable& table,
@@ -107,11 +116,11 @@ StreamReader::Offer StreamReader::offer_at(const StreamTable& table,
     // Its receiver has acknowledged where it begins.
     if (!acknowledged && !begins) return {.fate = Fate::kConflicts};
     side_.is_known = 1;
-    const bool is_known_to_begin = begins && !is_behind(acknowledged, segment.sequence);
+    const bool is_known_to_begin = begins && !is_behind(segment, segment.sequence);
     side_.start = side_.next = is_known_to_begin ? segment.sequence : *acknowledged;
-  } else if (asks_in_front(segment)) {
+  } else if (const auto front = begin_in_front(segment)) {
     is_moved_ = true;
-    side_.start = side_.next = *acknowledged;
+    side_.start = side_.next = *front;
     side_.read = 0;
   } else if ((segment.is_picked_up || limits_.skips) && acknowledged &&
              distance(side_.next, *acknowledged) > 0) {

@@ -100,9 +100,8 @@ class StreamReader {
   std::uint32_t kept() const noexcept;
   std::int64_t span_max() const noexcept;
   Offer offer_at(const StreamTable& table, const StreamSegment& segment) noexcept;
-  bool is_behind(const std::optional<std::uint32_t>& acknowledged,
-                 std::uint32_t sequence) const noexcept;
-  bool asks_in_front(const StreamSegment& segment) const noexcept;
+  bool is_behind(const StreamSegment& segment, std::uint32_t sequence) const noexcept;
+  std::optional<std::uint32_t> begin_in_front(const StreamSegment& segment) const noexcept;
   std::uint32_t behind_hole(const StreamTable& table, const StreamSegment& segment,
                             std::uint32_t acknowledged) const noexcept;
   Fate place(const StreamTable& table, const StreamSegment& segment) noexcept;

@@ -22,8 +22,10 @@ struct StreamSegment {
   std::array<std::optional<std::uint32_t>, 2> acknowledged;
   /// The flow began before its packets were seen: what is before its first segment is not known.
   bool is_picked_up;
-  std::span<const std::byte> data;                ///< 1..65,535 bytes
-  bool begins = false;                            ///< of a SYN: the stream begins with it
+  std::span<const std::byte> data;  ///< 1..65,535 bytes
+  bool begins = false;              ///< of a SYN: the stream begins with it
+  /// Its receiver has been heard; else `acknowledged` is a guess.
+  bool is_answered = true;
   OverlapPolicy overlaps = OverlapPolicy::kNone;  ///< of its receiver
 
   std::uint32_t end() const noexcept { return sequence + static_cast<std::uint32_t>(data.size()); }

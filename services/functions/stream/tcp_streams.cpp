@@ -76,6 +76,7 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table
                 .is_picked_up = flow.is_picked_up,
                 .data = data,
                 .begins = is_syn,
+                .is_answered = flow.state == FlowState::kEstablished,
                 .overlaps = overlaps});
 }
 

@@ -34,7 +34,8 @@ class Reads {
                                 .acknowledged = {std::nullopt, acknowledged},
                                 .is_picked_up = picked_up,
                                 .data = std::as_bytes(std::span(data)),
-                                .begins = begins};
+                                .begins = begins,
+                                .is_answered = answered};
     const StreamReader::Offer offer = reader.offer(table, segment);
     text.assign(reinterpret_cast<const char*>(offer.text.data()), offer.text.size());
     carry = offer.carry;
@@ -49,7 +50,7 @@ class Reads {
   StreamReader reader;
   const FlowTuple tuple = tuple_number(1);
   std::optional<std::uint32_t> acknowledged = kStart;
-  bool picked_up = false, begins = false;
+  bool picked_up = false, begins = false, answered = true;
   std::string text, read;
   std::uint32_t carry = 0;
 };
@@ -159,6 +160,21 @@ TEST(StreamReader, WhatTheReceiverOfAPickedUpFlowAsksForIsRead) {
   EXPECT_EQ(stream.send(1010, "!"), Fate::kPasses);
   EXPECT_EQ(stream.text, "dden!");
   EXPECT_EQ(stream.carry, 4u);
+}
+
+/// As in a tunnel of which one direction alone comes by.
+TEST(StreamReader, OfAReceiverThatIsNotHeardWhatIsAcknowledgedIsAGuess) {
+  Reads stream;
+  stream.picked_up = true;
+  stream.answered = false;
+  stream.acknowledge(0);
+  EXPECT_EQ(stream.send(1003, "bidden"), Fate::kPasses);
+  EXPECT_EQ(stream.text, "bidden");
+  EXPECT_EQ(stream.send(1000, "fo"), Fate::kConflicts);  // a hole behind it would hide the rest
+  EXPECT_EQ(stream.send(1000, "for"), Fate::kPasses);
+  EXPECT_EQ(stream.text, "forbidden");
+  EXPECT_EQ(stream.send(1009, "!"), Fate::kPasses);
+  EXPECT_EQ(stream.text, "dden!");
 }
 
 TEST(StreamReader, APickedUpFlowBeginsWhereItsReceiverWaits) {
