@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "services/functions/flow/flow_timeout.hpp"
+#include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
 namespace {
@@ -25,7 +26,9 @@ FlowPhase phase_of(const FlowEntry& flow) noexcept {
   if (tcp == TcpState::kTimeWait || tcp == TcpState::kClose || tcp == TcpState::kLastAck) {
     return FlowPhase::kClosed;
   }
-  return flow.established != 0 ? FlowPhase::kEstablished : FlowPhase::kNew;
+  const bool has_lasted = flow.established != 0 || is_assured(flow.own.tcp) ||
+                          (flow.tuple.protocol != ip_protocol::kTcp && flow.own.answered != 0);
+  return has_lasted ? FlowPhase::kEstablished : FlowPhase::kNew;
 }
 
 /// What is told of a flow that ends.

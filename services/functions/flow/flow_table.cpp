@@ -68,6 +68,7 @@ FlowTable::FlowTable(const LaneState& state, std::uint32_t flows,
   entries_ = reinterpret_cast<FlowEntry*>(state.bytes.data() + sizeof(Head) +
                                           kWheelSlots * sizeof(std::uint32_t) +
                                           std::size_t{bucket_count_} * kCacheLine);
+  at_s_ = head().at_s;
   if ((head().secret[0] | head().secret[1]) != 0) return;
   change_head().secret[0] = secret[0];
   head().secret[1] = secret[1];
@@ -339,6 +340,7 @@ void FlowTable::establish(std::uint32_t flow) noexcept {
 
 void FlowTable::set_deadline(std::uint32_t flow, std::uint32_t deadline_s) noexcept {
   if (at(flow).deadline_s != deadline_s) set(&at(flow).deadline_s, deadline_s);
+  if (deadline_s < time_of_slot(at(flow))) relink(flow);
 }
 
 std::uint32_t* FlowTable::wheel() const noexcept {
@@ -379,6 +381,18 @@ void FlowTable::make_youngest(std::uint32_t flow) noexcept {
   if (head.oldest == 0) head.oldest = flow + 1;
 }
 
+void FlowTable::make_oldest(std::uint32_t flow) noexcept {
+  FlowEntry& entry = change(flow);
+  if (entry.established == 0) leave_ages(flow);
+  Head& head = change_head();
+  entry.established = 0;
+  entry.older = 0;
+  entry.younger = head.oldest;
+  if (head.oldest != 0) set(&at(head.oldest - 1).older, flow + 1);
+  head.oldest = flow + 1;
+  if (head.youngest == 0) head.youngest = flow + 1;
+}
+
 void FlowTable::leave_ages(std::uint32_t flow) noexcept {
   const FlowEntry& entry = at(flow);
   Head& head = change_head();
@@ -392,7 +406,7 @@ std::optional<std::uint32_t> FlowTable::next_due(std::uint32_t now_s) noexcept {
   std::uint32_t at_s = head().at_s;
   if (now_s >= at_s + kWheelSlots) at_s = now_s - kWheelSlots + 1;
   while (at_s < now_s && wheel()[at_s % kWheelSlots] == 0) ++at_s;
-  if (at_s != head().at_s) change_head().at_s = at_s;
+  if (at_s != head().at_s) at_s_ = change_head().at_s = at_s;
   const std::uint32_t first = wheel()[at_s % kWheelSlots];
   return first == 0 ? std::nullopt : std::optional(first - 1);
 }

@@ -86,7 +86,8 @@ class FlowTable {
   void count(std::uint32_t flow, std::uint8_t direction, std::uint64_t packets,
              std::uint64_t bytes) noexcept;
   /// A packet of `bytes`: what functions keep from here on, its count, and the time at which the
-  /// flow ends; 0: as it is. Costs two lines; a third in direction 1 where the time is another.
+  /// flow ends; 0: as it is. Costs two lines; a third in direction 1 where the time is another; and
+  /// five where it is sooner than the wheel would come to it.
   void follow(std::uint32_t flow, std::uint8_t direction, const FlowOwn& own, std::uint64_t bytes,
               std::uint32_t deadline_s) noexcept {
     FlowEntry& entry = at(flow);
@@ -131,13 +132,15 @@ class FlowTable {
     return done;
   }
   void establish(std::uint32_t flow) noexcept;
-  /// It ends at another time, sooner or later. Costs one line.
+  /// The other way: of those that are not established it goes first.
+  void make_oldest(std::uint32_t flow) noexcept;
+  /// It ends at another time, sooner or later. Costs one line; five more where it is sooner than
+  /// the wheel would come to it.
   void set_deadline(std::uint32_t flow, std::uint32_t deadline_s) noexcept;
   void remove(std::uint32_t flow) noexcept;
 
   /// Ends flows that are due, `most` looks at the most; `ended` is called with the number of
-  /// each before it goes. Returns how many there were. `now_s` does not go back. A flow is found
-  /// when its deadline comes; after a change to a sooner one, when the old one comes.
+  /// each before it goes. Returns how many there were. `now_s` does not go back.
   template <typename Ended>
   std::uint32_t expire(std::uint32_t now_s, std::uint32_t most, const Ended& ended) noexcept {
     std::uint32_t count = 0;
@@ -187,6 +190,15 @@ class FlowTable {
     if (deadline_s == 0 || deadline_s == entry.deadline_s) return;
     if (direction != 0) state_.change_line(entry.deadline_s);
     entry.deadline_s = deadline_s;
+    if (deadline_s < time_of_slot(entry)) [[unlikely]]
+      relink(number_of(entry));
+  }
+  /// When the wheel comes to it.
+  std::uint32_t time_of_slot(const FlowEntry& entry) const noexcept {
+    return at_s_ + ((entry.slot - at_s_) & (kWheelSlots - 1));
+  }
+  std::uint32_t number_of(const FlowEntry& entry) const noexcept {
+    return static_cast<std::uint32_t>(&entry - entries_);
   }
   std::uint32_t* wheel() const noexcept;
   void set(std::uint32_t* word, std::uint32_t value) noexcept;
@@ -226,6 +238,7 @@ class FlowTable {
 
   LaneState state_;
   std::uint32_t flows_, bucket_count_;
+  std::uint32_t at_s_ = 0;  ///< that of the head
   FlowEntry* entries_;
 };
 

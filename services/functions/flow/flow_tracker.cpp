@@ -15,15 +15,27 @@ namespace {
 
 using Kind = SortedPacket::Kind;
 
-using ip_protocol::kTcp;
+using ip_protocol::kIcmp, ip_protocol::kIcmpv6, ip_protocol::kTcp;
 
 constexpr FlowCounter kCounterOfState[kFlowStateCount] = {
     FlowCounter::kUntracked, FlowCounter::kInvalid, FlowCounter::kNew,
     FlowCounter::kEstablishedPackets, FlowCounter::kRelated};
 
-/// Not one to give up for a new one.
+/// Packets of both directions that have come for so long are no probe (Linux's conntrack: 2 s).
+constexpr std::uint32_t kStreamMs = 2000;
+
+/// One of its sides has ended the connection.
+bool is_closing(const TcpTrack& track) noexcept {
+  const TcpState state = state_of(track);
+  return state >= TcpState::kFinWait && state <= TcpState::kClose;
+}
+
+/// Not one to give up for a new one. A question and its answer are worth less than what lasts, and
+/// so is a connection that closes; otherwise one source could fill a lane with either.
 bool is_established(const FlowTuple& tuple, const FlowOwn& own) noexcept {
-  return tuple.protocol == kTcp ? is_assured(own.tcp) : own.answered != 0;
+  if (tuple.protocol == kTcp) return is_assured(own.tcp) && !is_closing(own.tcp);
+  if (tuple.protocol == kIcmp || tuple.protocol == kIcmpv6) return false;
+  return own.answered != 0 && own.duration_ms >= kStreamMs;
 }
 
 /// What functions behind learn of its TCP.
@@ -58,13 +70,14 @@ inline bool FlowTracker::follow_usual_udp(PacketFlow& is, const std::byte* frame
   const FlowEntry& entry = batch_.table().entry(is.flow);
   const FlowOwn& own = entry.own;
   const bool answered = own.answered != 0;
-  if (answered ? entry.established == 0 : is.direction != 0) return false;
+  const std::uint32_t lasted_ms = duration_ms(own);
+  if (answered ? entry.established == 0 && lasted_ms >= kStreamMs : is.direction != 0) return false;
   is.state = answered ? FlowState::kEstablished : FlowState::kNew;
   const FlowTimeouts& timeouts = settings_.timeouts;
   const std::uint32_t seconds = own.translated != 0 ? flow_timeout_s(tuple, own, timeouts)
                                 : answered          ? timeouts.udp_stream_s
                                                     : timeouts.udp_s;
-  batch_.table().follow(is.flow, is.direction, duration_ms(own), usual_packet::ip_bytes(frame),
+  batch_.table().follow(is.flow, is.direction, lasted_ms, usual_packet::ip_bytes(frame),
                         now_s_ + seconds);
   return true;
 }
@@ -78,7 +91,7 @@ bool FlowTracker::follow_usual_tcp(PacketFlow& is, const std::byte* frame,
   if (is.direction != 0 && (entry.own.renumbered != 0 || entry.own.answered == 0)) return false;
   FlowOwn own = entry.own;
   if (follow_tcp(own.tcp, is.direction, segment, settings_.tcp) != TcpStep::kFine) return false;
-  if (is_assured(own.tcp) && entry.established == 0) return false;
+  if (is_established(tuple, own) != (entry.established != 0)) return false;
   own.tcp_flags[is.direction] |=
       std::to_integer<std::uint8_t>(frame[usual_packet::kTransportAt + tcp_wire::kFlagsAt]);
   own.duration_ms = duration_ms(own);
@@ -263,9 +276,14 @@ void FlowTracker::write(std::uint32_t flow, std::uint8_t direction, const FlowOw
   FlowTable& table = batch_.table();
   table.follow(flow, direction, own, bytes, deadline_s);
   const FlowEntry& entry = table.entry(flow);
-  if (is_established(entry.tuple, own) && entry.established == 0) {
+  const bool established = is_established(entry.tuple, own);
+  if (established == (entry.established != 0)) return;
+  if (established) {
     table.establish(flow);
     hit(FlowCounter::kEstablished);
+  } else {
+    table.make_oldest(flow);
+    ++batch_.established_ended_;
   }
 }
 

@@ -123,6 +123,16 @@ TEST(FlowTable, WhenItIsFullTheOldestThatIsNotEstablishedGoes) {
   EXPECT_EQ(lane.table.count(), 3u);
 }
 
+TEST(FlowTable, ATimeThatBecomesSoonerCountsAtOnce) {
+  Lane lane(3);
+  const std::uint32_t flow = lane.table.insert(tuple_of(1), reversed(tuple_of(1)), 432'000).flow;
+  const auto never = [](std::uint32_t) { ADD_FAILURE(); };
+  EXPECT_EQ(lane.table.expire(5, 10, never), 0u);
+  lane.table.follow(flow, 1, lane.table.entry(flow).own, 60, 15);
+  EXPECT_EQ(lane.table.expire(14, 10, never), 0u);
+  EXPECT_EQ(lane.table.expire(15, 10, [](std::uint32_t) {}), 1u);
+}
+
 TEST(FlowTable, AHundredThousandFlowsFindTheirPlaces) {
   constexpr std::uint32_t kFlows = 100'000;
   Lane lane(kFlows);
@@ -199,7 +209,7 @@ class Both {
   void change(std::uint32_t now) {
     const FlowTuple tuple = tuple_of(random_() % kTuples);
     const auto found = lane_.table.find(tuple);
-    switch (found ? random_() % 5 : 4) {
+    switch (found ? random_() % 6 : 5) {
       case 0:
         lane_.table.remove(found->flow);
         return model_.remove(found->flow);
@@ -213,6 +223,11 @@ class Both {
         return lane_.table.set_deadline(found->flow, model_.flows[found->flow].deadline);
       case 3:
         return follow(found->flow, now);
+      case 4:
+        lane_.table.make_oldest(found->flow);
+        model_.flows[found->flow].established = false;
+        std::erase(model_.ages, found->flow);
+        return model_.ages.push_front(found->flow);
       default:
         return insert(tuple, now + 1 + random_() % 3000);
     }
@@ -248,12 +263,13 @@ class Both {
     model_.flows[done.flow] = {.tuple = tuple, .deadline = deadline};
     model_.ages.push_back(done.flow);
   }
-  /// All that are due go; those whose deadline has become sooner may be found later.
+  /// All that are due go, also those whose deadline has become sooner.
   void expire(std::uint32_t now) {
     lane_.table.expire(now, 1000, [&](std::uint32_t flow) {
       ASSERT_LE(model_.flows.at(flow).deadline, now);
       model_.remove(flow);
     });
+    for (const auto& [number, flow] : model_.flows) ASSERT_GT(flow.deadline, now) << number;
   }
   void compare() {
     ASSERT_EQ(lane_.table.count(), model_.flows.size());
