@@ -8,38 +8,16 @@
 #include <bit>
 #include <cstddef>
 
+#include "services/functions/flow/flow_reference.hpp"
 #include "services/functions/flow/same_tuple.hpp"
 #include "services/functions/flow/tuple_hash.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint32_t kReferences = kCacheLine / sizeof(std::uint32_t);  ///< of a bucket
-constexpr std::uint32_t kDirectionBit = 1u << FlowTable::kNumberBits;
-constexpr std::uint32_t kTagShift = FlowTable::kNumberBits + 1;  ///< 7 bits, not all 0: of the hash
-
-std::uint32_t flow_of(std::uint32_t reference) noexcept {
-  return (reference & (kDirectionBit - 1)) - 1;
-}
-std::uint8_t direction_of(std::uint32_t reference) noexcept {
-  return (reference & kDirectionBit) != 0 ? 1 : 0;
-}
-
 /// Two references a flow, at most two thirds of all places.
 constexpr std::uint32_t buckets_for(std::uint32_t flows) noexcept {
   return std::bit_ceil(std::max(2u, (3 * flows + kReferences - 1) / kReferences));
-}
-
-/// Bit i: reference i of the bucket is zero.
-std::uint32_t zeros_of(const std::uint32_t* bucket) noexcept {
-  std::uint32_t zeros = 0;
-  for (std::uint32_t first = 0; first < kReferences; first += 8) {
-    const __m256i eight = _mm256_load_si256(reinterpret_cast<const __m256i*>(bucket + first));
-    const __m256i is_zero = _mm256_cmpeq_epi32(eight, _mm256_setzero_si256());
-    const int bits = _mm256_movemask_ps(_mm256_castsi256_ps(is_zero));
-    zeros |= static_cast<std::uint32_t>(bits) << first;
-  }
-  return zeros;
 }
 
 }  // namespace
