@@ -8,8 +8,8 @@
 
 #include "services/functions/flow/flow_table.hpp"
 
-/// A reference in a bucket of FlowTable, 32 bits: the flow's number + 1, its direction, and a tag of
-/// the tuple's hash. 0: none. For flow_table.cpp.
+/// A reference in a bucket of FlowTable, 32 bits: the flow's number + 1, its direction, and a tag
+/// of the tuple's hash. 0: none. For flow_table.cpp.
 
 namespace millrace {
 

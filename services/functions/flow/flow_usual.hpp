@@ -99,8 +99,9 @@ inline PacketHeaders headers(const std::byte* frame) noexcept {
 /// timestamps as all hosts write them (RFC 7323, appendix A): `segment` becomes what
 /// parse_tcp_segment() says of it. Else it is as it was.
 inline bool find_ack(const std::byte* frame, TcpSegment& segment) noexcept {
-  using tcp_wire::kAck, tcp_wire::kFin, tcp_wire::kFlagsAt, tcp_wire::kReset, tcp_wire::kSyn,
-      tcp_wire::kUrgent;
+  using tcp_wire::kAck, tcp_wire::kAcknowledgmentAt, tcp_wire::kFin, tcp_wire::kFlagsAt,
+      tcp_wire::kHeaderBytesMin, tcp_wire::kReset, tcp_wire::kSequenceAt, tcp_wire::kSyn,
+      tcp_wire::kUrgent, tcp_wire::kWindowAt;
   const std::byte* const tcp = frame + kTransportAt;
   const auto flags = std::to_integer<std::uint8_t>(tcp[kFlagsAt]);
   if ((flags & (kFin | kSyn | kReset | kAck | kUrgent)) != kAck) return false;

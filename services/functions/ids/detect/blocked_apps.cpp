@@ -12,11 +12,13 @@
 namespace millrace {
 namespace {
 
-constexpr std::initializer_list<AppProtocol> kAll = {AppProtocol::kHttp, AppProtocol::kTls,
-                                                     AppProtocol::kDns, AppProtocol::kSsh,
-                                                     AppProtocol::kSmtp};
-constexpr std::initializer_list<AppProtocol> kWithFiles = {AppProtocol::kHttp, AppProtocol::kSmtp};
-constexpr std::initializer_list<AppProtocol> kHttp = {AppProtocol::kHttp};
+constexpr std::initializer_list<AppProtocol> kAll = {AppProtocol::kHttp, AppProtocol::kHttp2,
+                                                     AppProtocol::kTls,  AppProtocol::kDns,
+                                                     AppProtocol::kSsh,  AppProtocol::kSmtp};
+constexpr std::initializer_list<AppProtocol> kWithFiles = {AppProtocol::kHttp, AppProtocol::kHttp2,
+                                                           AppProtocol::kSmtp};
+constexpr std::initializer_list<AppProtocol> kHttp = {AppProtocol::kHttp, AppProtocol::kHttp2};
+constexpr std::initializer_list<AppProtocol> kHttp2 = {AppProtocol::kHttp2};
 constexpr std::initializer_list<AppProtocol> kTls = {AppProtocol::kTls};
 constexpr std::initializer_list<AppProtocol> kDns = {AppProtocol::kDns};
 constexpr std::initializer_list<AppProtocol> kSsh = {AppProtocol::kSsh};
@@ -29,6 +31,8 @@ std::initializer_list<AppProtocol> carriers_of(RuleBuffer buffer) noexcept {
   switch (traits_of(buffer).owner) {
     case BufferOwner::kHttp:
       return kHttp;
+    case BufferOwner::kHttp2:
+      return kHttp2;
     case BufferOwner::kTls:
       return kTls;
     case BufferOwner::kDns:
@@ -51,12 +55,12 @@ BlockedApps::BlockedApps(std::span<const Signature> signatures) {
 }
 
 void BlockedApps::add(const Signature& signature, const BufferTests& tests) {
-  const AppProtocol wanted = app_of(signature.protocol);
+  const bool wants_one = asks_app(signature.protocol);
   const RuleBufferTraits& traits = traits_of(tests.buffer);
   const std::array<bool, 2> sides{traits.of_request && !signature.flow.to_client,
                                   traits.of_response && !signature.flow.to_server};
   for (const AppProtocol carrier : carriers_of(tests.buffer)) {
-    if (wanted != AppProtocol::kUnknown && wanted != carrier) continue;
+    if (wants_one && !is_app(signature.protocol, carrier)) continue;
     for (std::size_t side = 0; side < sides.size(); ++side) {
       if (sides[side]) asked_[side].set(static_cast<std::size_t>(carrier));
     }
@@ -64,7 +68,7 @@ void BlockedApps::add(const Signature& signature, const BufferTests& tests) {
 }
 
 bool BlockedApps::has(AppProtocol protocol, std::uint8_t direction) const noexcept {
-  const std::bitset<kApps>& asked = asked_[direction & 1];
+  const std::bitset<kAppProtocols>& asked = asked_[direction & 1];
   return protocol == AppProtocol::kUnknown ? asked.any()
                                            : asked.test(static_cast<std::size_t>(protocol));
 }

@@ -27,11 +27,9 @@ class BlockedApps {
   bool has(AppProtocol protocol, std::uint8_t direction) const noexcept;
 
  private:
-  static constexpr std::size_t kApps = static_cast<std::size_t>(AppProtocol::kSmb) + 1;
-
   void add(const Signature& signature, const BufferTests& tests);
 
-  std::array<std::bitset<kApps>, 2> asked_{};  ///< by direction
+  std::array<std::bitset<kAppProtocols>, 2> asked_{};  ///< by direction
 };
 
 }  // namespace millrace

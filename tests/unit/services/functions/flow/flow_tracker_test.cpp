@@ -250,6 +250,11 @@ TEST_F(Flow, OfTcpFollowsItsStates) {
   far.sequence = 100 + 10'000'000;
   EXPECT_THAT(send({far}), ElementsAre(State::kInvalid));
   EXPECT_EQ(arena_.batch().verdict[0], 0) << "it passes; a firewall decides";
+  Sent fin = ack;
+  fin.flags = kFin | kAck;
+  send({fin});
+  EXPECT_EQ(table().entry(0).established, 0) << "what closes is given up for a new flow";
+  EXPECT_EQ(hits(FlowCounter::kEstablishedEnded), 1u);
 }
 
 TEST_F(Flow, AQuestionAndItsAnswerGiveTheirPlaceUpAndAStreamDoesNot) {
@@ -269,33 +274,6 @@ TEST_F(Flow, AQuestionAndItsAnswerGiveTheirPlaceUpAndAStreamDoesNot) {
   EXPECT_EQ(table().entry(1).tuple.source_port, 4321);
   EXPECT_EQ(table().entry(0).tuple.source_port, 7);
   EXPECT_EQ(hits(FlowCounter::kEstablished), 1u);
-}
-
-TEST_F(Flow, ATcpConnectionThatClosesIsGivenUpFirst) {
-  use({{"max", "2"}});
-  Sent syn{.protocol = 6, .flags = kSyn, .sequence = 99};
-  Sent both = syn.answered();
-  both.flags = kSyn | kAck;
-  both.sequence = 499;
-  both.acknowledgment = 100;
-  Sent ack = syn;
-  ack.flags = kAck;
-  ack.sequence = 100;
-  ack.acknowledgment = 500;
-  send({syn, both, ack});
-  send({ack});
-  ASSERT_EQ(table().entry(0).established, 1);
-  Sent fin = ack;
-  fin.flags = kFin | kAck;
-  send({fin});
-  EXPECT_EQ(table().entry(0).established, 0);
-  EXPECT_EQ(hits(FlowCounter::kEstablishedEnded), 1u);
-  send({Sent{}});
-  Sent other;
-  other.source = 4321;
-  send({other});
-  EXPECT_EQ(table().entry(0).tuple.protocol, 17) << "not the younger question";
-  EXPECT_EQ(table().count(), 2u);
 }
 
 TEST_F(Flow, InvalidPacketsAreDroppedWhereItIsAsked) {
