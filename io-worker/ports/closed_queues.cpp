@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <stop_token>
 #include <system_error>
@@ -61,7 +62,7 @@ class Reopening {
   bool open() {
     try {
       queue_ = open_();
-    } catch (const Error&) {
+    } catch (const std::exception&) {  // Error, or no memory for a long file
       return false;
     }
     opened_.store(queue_.get(), std::memory_order_release);

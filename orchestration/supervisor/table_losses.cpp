@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "orchestration/supervisor/route_watch.hpp"
 #include "shared/base/error.hpp"
+#include "shared/config/plan_settings.hpp"
 
 namespace millrace {
 namespace {

@@ -23,19 +23,26 @@ std::string_view text_of(const NetlinkAttribute& attribute) {
   return bytes.substr(0, bytes.find('\0'));
 }
 
+/// False: the kernel's answer was interrupted by a change, so it may be missing.
+bool find_alias(std::string_view alias, std::uint32_t& index) {
+  return read_kernel_table(
+      KernelTable::kInterfaces, [&](const nlmsghdr& header, std::span<const std::byte> message) {
+        ifinfomsg link{};
+        if (header.nlmsg_type != RTM_NEWLINK || !read_body(message, link)) return;
+        for_each_attribute(attributes_behind<ifinfomsg>(message),
+                           [&](const NetlinkAttribute& attribute) {
+                             if (attribute.type != IFLA_IFALIAS) return;
+                             if (text_of(attribute) != alias) return;
+                             index = static_cast<std::uint32_t>(link.ifi_index);
+                           });
+      });
+}
+
 std::uint32_t index_of_alias(std::string_view alias) {
+  constexpr int kReadsMax = 3;
   std::uint32_t index = 0;
-  read_kernel_table(KernelTable::kInterfaces,
-                    [&](const nlmsghdr& header, std::span<const std::byte> message) {
-                      ifinfomsg link{};
-                      if (header.nlmsg_type != RTM_NEWLINK || !read_body(message, link)) return;
-                      for_each_attribute(attributes_behind<ifinfomsg>(message),
-                                         [&](const NetlinkAttribute& attribute) {
-                                           if (attribute.type != IFLA_IFALIAS) return;
-                                           if (text_of(attribute) != alias) return;
-                                           index = static_cast<std::uint32_t>(link.ifi_index);
-                                         });
-                    });
+  for (int i = 0; i < kReadsMax && !find_alias(alias, index) && index == 0; ++i) {
+  }
   return index;
 }
 

@@ -30,7 +30,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kStatusMagic = 0x315441545352494dull;  ///< "MIRSTAT1"
-inline constexpr std::uint32_t kStatusAbi = 16;
+inline constexpr std::uint32_t kStatusAbi = 17;
 inline constexpr std::uint32_t kActorCounterCount =
     64;  ///< room for Counter (shared/metrics/metrics.yaml)
 

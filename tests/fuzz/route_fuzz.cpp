@@ -133,7 +133,7 @@ void check_message(std::span<const std::byte> message) {
   for (const RouteLine& line : routes.lines) {
     MILLRACE_CHECK(line.length <= (line.is_ipv6 ? 128 : 32));
     MILLRACE_CHECK(line.hops.size() <= kRouteMembersMax &&
-                   (!line.unreachable || line.hops.empty()));
+                   (line.refusal == RouteRefusal::kNone || line.hops.empty()));
     for (const RouteLineHop& hop : line.hops) {
       MILLRACE_CHECK(!hop.port.empty() && hop.weight >= 1 && hop.weight <= kRouteWeightMax);
     }

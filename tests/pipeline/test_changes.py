@@ -212,7 +212,7 @@ def test_apply_changes_what_differs_and_history_leads_back(tmp_path):
         assert [one["generation"] for one in generations] == [1, 2, 3]
         assert generations[2]["what"] == "rollback 1"
         metrics = running.metrics()
-        assert metrics.total("millrace_planner_generation") == 3
+        assert metrics.total("millrace_config_generation") == 3
         assert metrics.total("millrace_reloads_total", result="done") == 2
 
 
@@ -234,7 +234,7 @@ def test_an_unconfirmed_change_takes_itself_back(tmp_path):
         wait_until(lambda: running.status()["generation"] == 4, PATIENCE, "taken back")
         assert "front.2" in running.lives()
         wait_until(lambda: running.status()["differs"], PATIENCE, "the file says something else")
-        wait_until(lambda: running.metrics().total("millrace_planner_differs") == 1, PATIENCE,
+        wait_until(lambda: running.metrics().total("millrace_config_differs") == 1, PATIENCE,
                    "that it is told")
         audit = running.drain()
         assert audit["transmitted"] == audit["received"]

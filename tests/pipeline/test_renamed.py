@@ -55,7 +55,8 @@ def test_routes_by_an_interface_of_the_host_that_is_renamed_stay(tmp_path, place
         ip(wire, 4, "add", NETWORK[4], "via", gateway, "dev", "mr-wan")
         says(wire, FAR[4], ANSWER)
         rename(wire, "mr-wan", "renamed")
-        wire.in_middle("ip", "link", "add", "mr-wan", "type", "dummy")  # has nothing to do with it
+        # Another one of that name has nothing to do with it.
+        wire.in_middle("ip", "link", "add", "mr-wan", "type", "veth", "peer", "name", "other")
         # All routes are read again when an address comes, and by a new table and a new process.
         wire.in_middle("ip", "address", "add", "198.18.9.1/24", "dev", "renamed")
         ip(wire, 4, "add", "203.0.113.0/24", "via", gateway, "dev", "renamed")

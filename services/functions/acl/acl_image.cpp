@@ -16,7 +16,7 @@ namespace millrace {
 namespace {
 
 constexpr ImageKind kKind{
-    "acl", fnv1a({1, sizeof(AclHeader), sizeof(AclRule), sizeof(AclBitsHeader), kAclBlockWords,
+    "acl", fnv1a({2, sizeof(AclHeader), sizeof(AclRule), sizeof(AclBitsHeader), kAclBlockWords,
                   kAclPortSteps, offsetof(AclRule, source_port_low), offsetof(AclRule, families),
                   offsetof(AclBitsHeader, transport_at)})};
 

@@ -9,7 +9,6 @@
 #include "services/functions/flow/same_tuple.hpp"
 #include "services/functions/ids/protocols/app_probe.hpp"
 #include "services/functions/ids/work_budget.hpp"
-#include "services/functions/stream/kept_bytes.hpp"
 #include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
@@ -162,12 +161,17 @@ void FlowWatch::make_session(const WatchedPacket& packet, IdsTables& tables, Flo
     if (!kept.is_whole()) return lose_parser(tables, record, flow);
   }
   for (std::uint8_t direction = 0; direction < 2; ++direction) {
-    known_.clear();
-    Sink sink(detector_, turned(packet, direction), packet.memory, known_, nullptr);
-    KeptBytes kept(tables.streams, *stream, direction, record.settled[direction]);
-    for (auto bytes = kept.next(); !bytes.empty(); bytes = kept.next()) {
-      flow.session->read(direction, bytes, packet.tuple.destination_port, sink);
-    }
+    read_kept(packet, KeptBytes(tables.streams, *stream, direction, record.settled[direction]),
+              direction, flow);
+  }
+}
+
+void FlowWatch::read_kept(const WatchedPacket& packet, KeptBytes kept, std::uint8_t direction,
+                          CachedFlow& flow) noexcept {
+  known_.clear();
+  Sink sink(detector_, turned(packet, direction), packet.memory, known_, nullptr);
+  for (auto bytes = kept.next(); !bytes.empty(); bytes = kept.next()) {
+    flow.session->read(direction, bytes, packet.tuple.destination_port, sink);
   }
 }
 
@@ -222,6 +226,7 @@ void FlowWatch::read(const WatchedPacket& packet, IdsTables& tables, FlowRecord&
                      const StreamReader::Offer& offer) noexcept {
   CachedFlow& flow = ready(packet, tables, record);
   const std::uint8_t direction = packet.view.direction;
+  if (offer.position < flow.position[direction]) begin_anew(packet, tables, record, flow);
   if (offer.position != flow.position[direction]) {  // a hole was given up
     note_rest(flow, packet.log);
     lose_parser(tables, record, flow);

@@ -16,6 +16,7 @@
 #include "services/functions/ids/packet_memory.hpp"
 #include "services/functions/ids/protocols/app_session.hpp"
 #include "services/functions/ids/protocols/transaction_pool.hpp"
+#include "services/functions/stream/kept_bytes.hpp"
 #include "services/functions/stream/stream_reader.hpp"
 
 /// Reads what flows carry, and shows it to the detector. What it knows of a flow is a cache: where
@@ -118,6 +119,10 @@ class FlowWatch {
   };
   void replay(Replayed& replayed, std::size_t from, std::size_t to) noexcept;
   static void note_rest(CachedFlow& flow, IdsLog& log) noexcept;
+  void read_kept(const WatchedPacket& packet, KeptBytes kept, std::uint8_t direction,
+                 CachedFlow& flow) noexcept;
+  void begin_anew(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
+                  CachedFlow& flow) noexcept;
   void lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept;
   void tell_lost() const noexcept;
   void tell_unread(const FlowRecord& record, std::uint8_t direction) const noexcept;

@@ -28,6 +28,29 @@ void FlowWatch::tell_broken(const AppSession& session,
   }
 }
 
+/// The direction begins in front of where it was picked up. What has been read of it comes once
+/// more, behind what is new; of the other one what is kept is read.
+void FlowWatch::begin_anew(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
+                           CachedFlow& flow) noexcept {
+  const std::uint8_t direction = packet.view.direction;
+  const auto other = static_cast<std::uint8_t>(1 - direction);
+  tables.records.change_parser(record);
+  record.settled[0] = record.settled[1] = record.transactions = 0;
+  record.protocol = record.is_over = 0;
+  flow.base = {};
+  flow.position[direction] = 0;
+  flow.pending[direction].clear();
+  if (!reads_apps_) return;
+  flow.session.emplace(limits_);
+  const Stream* const stream = tables.streams.find(packet.tuple);
+  if (stream == nullptr) return;
+  const KeptBytes kept(tables.streams, *stream, other, 0);
+  if (!kept.is_whole()) return lose_parser(tables, record, flow);
+  packet.memory.mute(true);
+  read_kept(packet, kept, other, flow);
+  packet.memory.mute(false);
+}
+
 void FlowWatch::lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept {
   flow.session.reset();
   if (record.is_over != 0) return;

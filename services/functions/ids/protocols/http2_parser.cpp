@@ -334,7 +334,6 @@ void Http2Parser::lose(std::uint8_t direction) {
   Side& side = sides_[direction];
   side.is_broken = true;
   side.block = {};
-  if (limits_.work != nullptr) limits_.work->lose_parser();
   for (auto& [number, stream] : streams_) {
     finish(direction, stream);
     changed_.push_back(number);

@@ -94,7 +94,7 @@ void HttpParser::take(std::uint8_t direction, std::string_view bytes) {
     take_held(direction);
   }
   for (const std::uint8_t one : kDirections) {
-    if (sides_[one].held.size() > limits_.header_bytes) lose_held(one);
+    if (sides_[one].held.size() > limits_.header_bytes) lose(one);
     if (is_done_) finish_all(one);
     const bool goes_on = upgraded_ || has_tunnel_;
     if ((is_done_ && !goes_on) || sides_[one].is_broken) sides_[one].held = {};

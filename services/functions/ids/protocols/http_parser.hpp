@@ -89,7 +89,6 @@ class HttpParser final : public AppParser {
   void finish_all(std::uint8_t direction);
   void leave_connect(HttpExchange& exchange);
   void lose(std::uint8_t direction);
-  void lose_held(std::uint8_t direction);
   void end_messages(std::uint8_t direction);
   void settle();
   void tell(HttpExchange& exchange);

@@ -33,14 +33,6 @@ bool HttpParser::waits_for_http2(std::string_view bytes) {
   return waits;
 }
 
-/// What libhtp is not to have yet must be kept, and is more than that.
-void HttpParser::lose_held(std::uint8_t direction) {
-  if (is_waiting(direction, sides_[direction].held) && limits_.work != nullptr) {
-    limits_.work->lose_parser();
-  }
-  lose(direction);
-}
-
 /// libhtp knows nothing of what follows. The request has its names as they were sent.
 void HttpParser::note_tunnel(HttpExchange& exchange) {
   if (exchange.is_connect) has_tunnel_ = true;

@@ -221,7 +221,7 @@ TEST_F(DpdkProcessTest, ADeviceThatTheHubDoesNotHaveIsNamed) {
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
               "port 'a' (dpdk): the hub has no device 'net_null999' for this process; is the hub "
-              "alive? millrace status driver");
+              "alive? millrace status driver --run-dir /run/test");
   }
 }
 

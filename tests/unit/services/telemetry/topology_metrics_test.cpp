@@ -87,13 +87,13 @@ std::map<std::string, double> config_metrics(const ConfigFacts& facts) {
 
 TEST(TopologyMetrics, TellWhichConfigurationIsInUse) {
   const auto found = config_metrics({4, "abc", true, 5, 6, 7, false, 8'000'000'000, 9'000'000'000});
-  EXPECT_EQ(found.at("millrace_planner_generation{}"), 4);
-  EXPECT_EQ(found.at("millrace_planner_info{hash=abc}"), 1);
-  EXPECT_EQ(found.at("millrace_planner_differs{}"), 1);
+  EXPECT_EQ(found.at("millrace_config_generation{}"), 4);
+  EXPECT_EQ(found.at("millrace_config_info{hash=abc}"), 1);
+  EXPECT_EQ(found.at("millrace_config_differs{}"), 1);
   EXPECT_EQ(found.at("millrace_reloads_total{result=done}"), 5);
   EXPECT_EQ(found.at("millrace_reloads_total{result=refused}"), 6);
   EXPECT_EQ(found.at("millrace_control_refused_messages_total{server=supervisor}"), 7);
-  EXPECT_EQ(found.at("millrace_planner_changed_timestamp_seconds{}"), 8);
+  EXPECT_EQ(found.at("millrace_config_changed_timestamp_seconds{}"), 8);
   EXPECT_EQ(found.at("millrace_reload_failed_timestamp_seconds{}"), 9);
   EXPECT_TRUE(config_metrics({}).empty()) << "nobody has said";
   EXPECT_FALSE(

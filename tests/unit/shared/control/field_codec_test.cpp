@@ -78,6 +78,7 @@ TEST(FieldCodec, SoItIsOfTheStateOfARun) {
   expect_same_fields<PostState, wire::PostState>();
   expect_same_fields<WantedWorkers, wire::WantedWorkers>();
   expect_same_fields<TableFacts, wire::TableFacts>();
+  expect_same_fields<TableFileFacts, wire::TableFileFacts>();
   expect_same_fields<ConfigFacts, wire::ConfigFacts>(1);  // hasBypass
   expect_same_fields<ConfirmDeadline, wire::ConfirmDeadline>();
   expect_same_fields<RemoteControl, wire::RemoteControl>();

@@ -18,10 +18,13 @@ TEST(RouteCheck, EachLengthOfAFrameIsReadOnlyAsFarAsItGoes) {
   FrameSpec spec;
   spec.option_words = 10;
   const std::vector<std::byte> whole = make_frame(spec);
+  constexpr OwnFilter kNone{};
+  RouteTable table;
+  table.own_filter = &kNone;
   for (std::size_t length = 0; length <= whole.size(); ++length) {
     const std::vector<std::byte> frame(whole.begin(),
                                        whole.begin() + static_cast<std::ptrdiff_t>(length));
-    const std::uint32_t word = route_check(frame, static_cast<std::uint32_t>(length), RouteTable{});
+    const std::uint32_t word = route_check(frame, static_cast<std::uint32_t>(length), table);
     const auto expected = length < 14 + 60 ? RouteReason::kMalformed : RouteReason::kTruncated;
     if (length == whole.size()) {
       EXPECT_EQ(word, 0u);

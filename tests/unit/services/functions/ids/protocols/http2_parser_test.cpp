@@ -91,7 +91,7 @@ TEST_F(Http2Flow, ABlockGoesOnInFramesThatContinueIt) {
          frame(Http2Type::kContinuation, http2_flags::kEndHeaders, 1, whole.substr(8)));
   EXPECT_EQ(values(RuleBuffer::kHttpUri, 0), (Values{"/path"}));
   EXPECT_EQ(values(RuleBuffer::kHttp2FrameType, 0), (Values{"\1", "\x9"}));
-  EXPECT_FALSE(work_.has_lost_parser());
+  EXPECT_FALSE(conversation_->session().is_broken(0));
 }
 
 TEST_F(Http2Flow, FramesOfTheConnectionAreTransactionsOfTheirOwn) {
@@ -154,7 +154,6 @@ TEST_F(Http2Flow, WhatCannotBeReadIsReported) {
     SetUp();
     client(kBegin + bytes + get(5, "/behind"));
     EXPECT_TRUE(conversation_->session().is_broken(0)) << what;
-    EXPECT_TRUE(work_.has_lost_parser()) << what;
     EXPECT_EQ(values(RuleBuffer::kHttpUri, 0), (Values{})) << what;
   }
 }
@@ -165,15 +164,15 @@ TEST_F(Http2Flow, FramesThatContinueABlockHaveAnEnd) {
     flood += frame(Http2Type::kContinuation, 0, 1, "");
   }
   client(kBegin + flood);
-  EXPECT_TRUE(work_.has_lost_parser());
+  EXPECT_TRUE(conversation_->session().is_broken(0));
 }
 
 TEST_F(Http2Flow, StreamsAreBounded) {
   client(kBegin);
   for (std::uint32_t i = 0; i < Http2Parser::kStreamsMax; ++i) client(get(2 * i + 1, "/"));
-  EXPECT_FALSE(work_.has_lost_parser());
+  EXPECT_FALSE(conversation_->session().is_broken(0));
   client(get(2 * Http2Parser::kStreamsMax + 1, "/"));
-  EXPECT_TRUE(work_.has_lost_parser());
+  EXPECT_TRUE(conversation_->session().is_broken(0));
 }
 
 TEST_F(Http2Flow, StreamsThatAreResetMakeRoom) {
@@ -182,7 +181,7 @@ TEST_F(Http2Flow, StreamsThatAreResetMakeRoom) {
     client(get(2 * i + 1, "/") + frame(Http2Type::kResetStream, 0, 2 * i + 1, number(8, 4)));
     server(headers(2 * i + 1, {{":status", "200"}}));  // on its way when it was reset
   }
-  EXPECT_FALSE(work_.has_lost_parser());
+  EXPECT_FALSE(conversation_->session().is_broken(0));
   EXPECT_LT(conversation_->session().held(), 64u << 10);
 }
 
