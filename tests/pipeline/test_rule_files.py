@@ -140,7 +140,7 @@ ports:
   in:  { device: generate, flows: 16, rate_mpps: 0.002 }
   out: { device: "null" }
 workers:
-  only: { kind: classifier, count: 1 }
+  only: { kind: classifier, count: 1, dispatch: flow }
 functions:
   wall: { type: acl, rules: [large.rules, small.rules], on: only }
   scan: { type: match, rules: [large.words, small.words], on: only }
@@ -159,7 +159,9 @@ def test_a_small_file_beside_a_large_one_is_compared_by_itself(tmp_path):
         running.endless = True
         for name, function in OF_FUNCTION.items():
             (tmp_path / name).write_text("# nothing\n")
-            for command in (("reload", running.name, function), ("apply", running.file)):
+            # Only a reload reads a dataset: no setting of the topology names its file.
+            commands = [("reload", running.name, function), ("apply", running.file)]
+            for command in commands[:1] if name == "names" else commands:
                 refused = millrace(*command, check=False)
                 assert refused.returncode == 1, f"{name}: {refused.stdout}"
                 assert f"table of '{function}': under half of the entries" in refused.stderr
