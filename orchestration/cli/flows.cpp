@@ -39,7 +39,7 @@ constexpr const char* kFlowsHelp =
     "packet,\n"
     "\"answer\" those of the packets that answer it: behind nat they are other ones. packets and\n"
     "bytes are [first direction, answers]; age_s, idle_s and expires_s are seconds; assured: it\n"
-    "has been answered, and does not give way to others when the table is full.\n"
+    "has lasted, and does not give way to others when the table is full.\n"
     "Examples:\n"
     "  millrace flows edge --filter \"proto=tcp state=syn_sent\" --count\n"
     "  millrace flows edge --filter \"src!=10.1.0.0/16 dport=22,3389\"\n"

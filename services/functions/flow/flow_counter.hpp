@@ -10,8 +10,8 @@ namespace millrace {
 enum class FlowCounter : std::uint8_t {
   kBegun,             ///< written into the table
   kEnded,             ///< and gone from it, whatever for; begun - ended are there
-  kEstablished,       ///< have been answered (TCP: and acknowledged)
-  kEstablishedEnded,  ///< of these, gone; established - these are there
+  kEstablished,       ///< have lasted: FlowEntry::established has been set
+  kEstablishedEnded,  ///< of these, gone or closing; established - these are there
   kExpired,           ///< of the ended: by time
   kGivenUp,           ///< of the ended: for room
   kTableFull,         ///< not begun: no room, or packets with their tuple are another flow's

@@ -20,7 +20,7 @@ constexpr std::uint32_t kExtraCounters = static_cast<std::uint32_t>(IdsCounter::
 constexpr DeclaredReason kCostly = {
     "too_costly", ReasonCause::kPolicy,
     "packets that a rule which may drop could not be looked at for: they cost too much, their body "
-    "inflates to too much, or others took the memory of their parser"};
+    "inflates to too much, their parser cannot read on, or others took its memory"};
 constexpr std::array kReasons = {kRuleReasons[0], kStreamConflict, kStreamFull,
                                  kCostly};  // as IdsReason
 

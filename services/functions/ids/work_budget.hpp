@@ -81,8 +81,8 @@ class WorkShare {
   void exceed() noexcept { is_own_fault_ = true; }
   /// A body was given up, as nothing is left for it.
   void lose_body() noexcept { has_lost_body_ = true; }
-  /// So was all that follows in the packet's flow: others took the memory of its parser, or there
-  /// was none for it.
+  /// So was all that follows in the packet's flow: others took the memory of its parser, there was
+  /// none for it, or the parser cannot read on.
   void lose_parser() noexcept { has_lost_parser_ = true; }
 
   std::uint32_t left() const noexcept { return std::min(own_, common_); }

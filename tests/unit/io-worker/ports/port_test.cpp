@@ -130,7 +130,7 @@ TEST(Ports, OfALongPathItsEndIsToldWithTheReason) {
 class StackedPortsTest : public test::VethTest {};
 
 TEST_F(StackedPortsTest, AnInterfaceOverAnotherPortsIsSaid) {
-  shell("ip link add link here name upper type vlan id 5 && ip link set upper up");
+  shell("ip link add link here name upper type macvlan && ip link set upper up");
   const auto port = [](const char* name, const char* interface, Settings more = {}) {
     more.emplace_back("interface", interface);
     PlanPort made = make_port("afpacket", std::move(more));
