@@ -16,8 +16,9 @@ def to_null(wire, device):
     return ports(wire, device) + """\
   void: { device: "null" }
 paths:
-  seen: { from: a, to: void, match: "udp port 9" }
-  bump: { from: [a, b] }
+  seen:  { from: a, to: void, match: "udp port 9" }
+  there: { from: a, to: b }
+  back:  { from: b, to: a }
 """
 
 
