@@ -40,7 +40,7 @@ void add(std::vector<Ipv6Bytes>& groups, const Ipv6Bytes& group) {
 /// RFC 4291 2.8: those of a router, but for all nodes, which is never told of.
 std::vector<Ipv6Bytes> groups_of(const RouterPort& port) {
   std::vector<Ipv6Bytes> groups;
-  if (!port.speaks_ipv6 || port.host >= 0) return groups;
+  if (port.ipv6.empty() || port.host >= 0) return groups;
   add(groups, kIpv6AllRouters);
   add(groups, solicited_node(port.link_local));
   for (const PortIpv6& own : port.ipv6) {
