@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 
 #include "io-worker/ports/kept_file.hpp"
 #include "orchestration/supervisor/programs.hpp"
@@ -14,6 +15,7 @@
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/patience.hpp"
+#include "shared/config/observers.hpp"
 #include "shared/control/beat_file.hpp"
 
 namespace millrace {
@@ -96,12 +98,24 @@ void Fleet::start_successor(Post& post, const std::string& folder) {
   post.seat().next = Child::start(command, log_path(place_.run_dir, name_of(post)));
 }
 
+namespace {
+
+/// Name of the post of a process that plays no actor; of a program that is none of ours, the last.
+const char* observer_of(const FoundProcess& found) {
+  const auto* const known = std::ranges::find_if(kObservers, [&](const ObserverKind& one) {
+    return found.program == std::string("millrace-") + one.name;
+  });
+  return (known == std::end(kObservers) ? std::prev(known) : known)->name;
+}
+
+}  // namespace
+
 void Fleet::adopt(const FoundProcess& found) {
   for (Post& post : posts_) {
     for (std::size_t i = 0; i < post.seats.size(); ++i) {
       Seat& seat = post.seats[i];
       if (static_cast<int>(seat.actor) != found.actor) continue;  // -1: an observer
-      if (!post.kind && found.program != "millrace-" + post.name) continue;
+      if (!post.kind && post.name != observer_of(found)) continue;
       std::optional<Child> child = Child::adopt(found.pid, found.start_time);
       if (!child) return;
       if (seat.child && found.successor) {

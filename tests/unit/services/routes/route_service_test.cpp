@@ -32,7 +32,7 @@ class RouteServiceTest : public test::VethTest {
                         .image = world_.path()},
                        {.name = "other", .type = "match", .image = "/absent"},
                        {.name = "gone", .type = "route", .gone = true}};
-    service_ = std::make_unique<RouteService>(grace_, [this] { ++alive_; });
+    service_ = std::make_unique<RouteService>(grace_, "", [this] { ++alive_; });
     service_->use(plan_);
     turns();
   }
@@ -96,7 +96,7 @@ TEST_F(RouteServiceTest, WhatWasToldBeforeTheKernelLostAMessageIsNotBelieved) {
 TEST_F(RouteServiceTest, ASuccessorGoesOn) {
   service_.reset();
   shell("ip route add 10.3.0.0/16 via 10.1.0.9 && ip route del 10.2.0.0/16");
-  service_ = std::make_unique<RouteService>(grace_, [] {});
+  service_ = std::make_unique<RouteService>(grace_, "", [] {});
   service_->use(plan_);
   turns();
   EXPECT_EQ(world_.gateway_to("10.2.3.4"), 0);
@@ -121,7 +121,7 @@ struct NoGrace final : ReaderGrace {
 
 TEST_F(RouteServiceTest, WithAReaderThatHangsATableFillsUpAndNothingWaitsForEver) {
   NoGrace grace;
-  service_ = std::make_unique<RouteService>(grace, [] {});
+  service_ = std::make_unique<RouteService>(grace, "", [] {});
   service_->use(plan_);
   turns();
   EXPECT_EQ(world_.gateway_to("10.2.3.4"), 1);

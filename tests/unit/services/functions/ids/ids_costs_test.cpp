@@ -198,7 +198,8 @@ TEST_F(IdsLongBodyTest, AnEndForWhichNothingIsLeftTakesItsConnectionWithIt) {
   use("drop tcp-stream any any -> any 80 (content:\"aaaa\"; "
       "pcre:\"/[a-z]{1,60}[a-z]{1,50}\\d/\"; content:!\"zzz\"; distance:0; within:60; sid:1;)\n"
       "alert udp any any -> any any (content:\"aaaa\"; "
-      "pcre:\"/[a-z]{1,60}[a-z]{1,50}\\d/\"; sid:2;)\n");
+      "pcre:\"/[a-z]{1,60}[a-z]{1,50}\\d/\"; sid:2;)\n",
+      {}, "1000");  // a connection that closes would give its place up for the others
   open();
   const std::string text = std::string(1000, 'a') + "\nab1";
   EXPECT_EQ(client(text), kPasses);
