@@ -162,7 +162,7 @@ void to_dpdk(benchmark::State& state) {
                    ",size=60' } }\n"
                    "paths: { p: { from: [a], to: a, run: [], slots: 16 } }\n");
   millrace::DpdkPorts hub(world.context("hub"));
-  millrace::DpdkProcess process(world.context("egress.0"));
+  millrace::DpdkProcess process(world.context("egress.0"), "");
   TxQueues ports;
   ports[0] = process.open_tx(0, 0);
   Rig rig(world, ports, static_cast<std::uint32_t>(state.range(1)));

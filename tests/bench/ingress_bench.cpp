@@ -227,7 +227,7 @@ void dpdk(benchmark::State& state) {
   world.start_all();
   const ActorContext context = world.context("ingress.a.0");
   BufferPool pool(context, 0);
-  DpdkProcess process(context);
+  DpdkProcess process(context, "");
   const auto queue = process.open_rx(0, pool);
   Circuit(world, context, pool, *queue).run(state);
 }
