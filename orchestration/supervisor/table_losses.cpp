@@ -51,7 +51,7 @@ std::vector<TableFacts> facts_as_written(std::vector<TableFacts> tables, const P
 }
 
 std::string what_is_empty(const TableReport& report, const Plan& plan) {
-  const std::string none = "table of " + report.function + " has no entries";
+  std::string none = "table of " + report.function + " has no entries";
   const auto at = std::ranges::find(plan.functions, report.function, &PlanFunction::name);
   // Routes of the kernel come when its interfaces are there.
   const bool has_files_only = at == plan.functions.end() || !follows_kernel(*at);

@@ -22,7 +22,7 @@ void FlowWatch::tell_unread(const FlowRecord& record, std::uint8_t direction) co
 /// `before`: which directions were broken. One may break the other: what waited is read.
 void FlowWatch::tell_broken(const AppSession& session,
                             const std::array<bool, 2>& before) const noexcept {
-  for (std::uint8_t i = 0; i < before.size(); ++i) {
+  for (std::uint8_t i = 0; i < 2; ++i) {
     const bool breaks = session.is_broken(i) && !before[i];
     if (breaks && blocked_.has(session.protocol(), i)) tell_lost();
   }

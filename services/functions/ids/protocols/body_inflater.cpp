@@ -100,9 +100,8 @@ bool BodyInflater::inflate_all(std::size_t number, std::string_view bytes, const
     } else if (is_end || (state != Z_OK && state != Z_BUF_ERROR)) {
       layer.is_as_it_is = true;
       return read(number + 1, bytes, sink);
-    } else if (bytes.empty() && stream.avail_out != 0) {
-      return true;
-    } else if (made.empty() && given == stream.avail_in) {
+    } else if ((bytes.empty() && stream.avail_out != 0) ||
+               (made.empty() && given == stream.avail_in)) {
       return true;
     }
   }
