@@ -39,7 +39,8 @@ void check_rule(const millrace::AclNamedRule& named) {
   MILLRACE_CHECK((rule.marks & ~rule.marks_mask) == 0 && (rule.flags & ~rule.flags_mask) == 0);
   MILLRACE_CHECK((rule.limit_interval == 0) == (rule.limit_burst == 0));
   const bool counts = (rule.limits & millrace::kRuleConnections) != 0;
-  MILLRACE_CHECK(rule.limits < 32 && (counts || rule.limits < millrace::kRuleConnections));
+  const unsigned limits = rule.limits & ~millrace::kRuleNanoseconds;
+  MILLRACE_CHECK(limits < 32 && (counts || limits < millrace::kRuleConnections));
   MILLRACE_CHECK(!counts || rule.connection_group != 0);
   const bool per_source = (rule.limits & millrace::kRuleConnectionsPerSource) != 0;
   MILLRACE_CHECK(!counts || (rule.connection_group & 1) == (per_source ? 1 : 0));
