@@ -55,7 +55,7 @@ void speak_in_pieces(AppConversation& conversation, const Op& op) {
 }
 
 void check_same(AppConversation& whole, AppConversation& cut) {
-  // What a first line of mails, SSH or HTTP is taken for depends on where it is cut, and should not.
+  // A first line of mails, SSH or HTTP is taken for another one where it is cut; it should not be.
   if (whole.session().protocol() != cut.session().protocol()) return;
   const AppProtocol protocol = whole.session().protocol();
   if (protocol == AppProtocol::kHttp || protocol == AppProtocol::kHttp2)
