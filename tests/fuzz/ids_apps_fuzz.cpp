@@ -54,31 +54,34 @@ void speak_in_pieces(AppConversation& conversation, const Op& op) {
   if (op.loses) conversation.lose_session();
 }
 
-void check_same(AppConversation& whole, AppConversation& cut) {
-  // A first line of mails, SSH or HTTP is taken for another one where it is cut; it should not be.
-  if (whole.session().protocol() != cut.session().protocol()) return;
+/// `loses`: sessions of `cut` were lost. One of SMTP that is made anew does not know how many
+/// commands in front of it wait for an answer; where answers are missing it reads another DATA.
+void check_same(AppConversation& whole, AppConversation& cut, bool loses) {
+  MILLRACE_CHECK(whole.session().protocol() == cut.session().protocol());
   const AppProtocol protocol = whole.session().protocol();
   if (protocol == AppProtocol::kHttp || protocol == AppProtocol::kHttp2)
     return;  // bodies are kept by pieces
-  if (protocol == AppProtocol::kSmtp)
-    return;  // files too; answers count, and come in another order
   MILLRACE_CHECK(whole.session().is_done() == cut.session().is_done());
+  if (protocol == AppProtocol::kSmtp && loses) return;
   MILLRACE_CHECK(whole.session().transactions() == cut.session().transactions());
+  if (whole.session().protocol() == AppProtocol::kSmtp) return;  // files too
   MILLRACE_CHECK(whole.told().records == cut.told().records);
 }
 
 void check_streams(std::span<const std::uint8_t> rest, std::uint16_t port) {
   AppConversation whole(port, kLimits), cut(port, kLimits);
   std::array<bool, 2> ended{};
+  bool loses = false;
   while (rest.size() >= kOpBytes) {
     const Op op = take_op(rest, ended);
+    loses = loses || op.loses;
     whole.speak(op.speech);
     speak_in_pieces(cut, op);
     for (const std::uint8_t direction : {0, 1}) {
       MILLRACE_CHECK(cut.session().settled(direction) <= cut.given(direction));
     }
   }
-  check_same(whole, cut);
+  check_same(whole, cut, loses);
 }
 
 void check_datagrams(std::span<const std::uint8_t> rest, std::uint16_t port) {

@@ -38,9 +38,10 @@ class AppConversation {
   void lose_session() {
     if (session_->is_done()) return;  // its owner remembers that
     const std::array<std::uint64_t, 2> settled = {session_->settled(0), session_->settled(1)};
+    is_at_begin_ = is_at_begin_ && settled == std::array<std::uint64_t, 2>{};
     auto next =
         session_->protocol() == AppProtocol::kUnknown ||
-                (session_->transactions() == 0 && settled == std::array<std::uint64_t, 2>{})
+                (session_->transactions() == 0 && is_at_begin_)
             ? std::make_unique<AppSession>(limits_)
             : std::make_unique<AppSession>(limits_, session_->protocol(), session_->transactions());
     forget(settled);
@@ -76,6 +77,8 @@ class AppConversation {
   AppRecorder told_;
   std::vector<AppSpeech> heard_;  ///< not settled
   std::array<std::uint64_t, 2> given_{};
+  bool is_at_begin_ =
+      true;  ///< all bytes are there still: none was settled when a session was lost
 };
 
 }  // namespace millrace
