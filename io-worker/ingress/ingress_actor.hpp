@@ -22,7 +22,7 @@
 /// A round polls (PolledPackets), puts each packet into the open batch of its lane (PathLanes,
 /// LaneBatches; symmetric flow hash), sends the batches that are due, and publishes where the next
 /// process begins. Without a free slot (SlotStock) nothing is polled: load is refused only here. A
-/// path whose packets may skip overloaded functions uses its own slots only: further packets are
+/// path of which packets may skip overloaded functions uses its own slots only: further packets are
 /// refused, that is counted as received and dropped at once, so that the path neither stops the
 /// port nor takes the slots of other paths.
 

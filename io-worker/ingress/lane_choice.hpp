@@ -37,7 +37,7 @@ class LaneChoice {
 
  private:
   struct Ends;
-  /// A packet whose lane is known from its first fragment.
+  /// A later fragment: the first one has given the lane of its packet.
   struct Fragmented {
     std::uint64_t packet = 0;  ///< hash of what its fragments have in common
     std::uint32_t lane = 0;

@@ -23,8 +23,8 @@ inline void complete_checksum(std::span<std::byte> frame, std::size_t start,
 }
 
 /// The same for a packet without a sign that it is needed: TCP or UDP over IP, whole and no
-/// fragment, whose field holds exactly the sum of its pseudo header. A packet whose right checksum
-/// happens to equal that sum keeps it.
+/// fragment, with exactly the sum of its pseudo header in the field. Where the right checksum
+/// happens to equal that sum, it stays.
 void complete_bare_checksum(std::span<std::byte> frame) noexcept;
 
 }  // namespace millrace

@@ -59,8 +59,8 @@ struct Device {
   InterfaceWish (*interface)(const PlanPort&) = nullptr;  ///< of the kernel's that it takes
   /// What else the supervisor does before the start.
   std::string (*prepare)(const PlanPort&, const std::string&, const InUse&) = nullptr;
-  /// For devices whose queues need the run directory: for files that hub and standby keep, and for
-  /// the present name of an interface.
+  /// For devices with queues that need the run directory: for files that hub and standby keep, and
+  /// for the present name of an interface.
   std::unique_ptr<RxQueue> (*open_by_rx)(const PlanPort&, std::uint32_t queue, ShareSet,
                                          const BufferSource&, const std::string& run_dir) = nullptr;
   std::unique_ptr<TxQueue> (*open_by_tx)(const PlanPort&, const std::string& run_dir) = nullptr;

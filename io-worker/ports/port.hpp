@@ -157,7 +157,7 @@ struct TxPacket {
   std::uint64_t time_ns = 0;      ///< system clock, for captures; 0: when it is written
 };
 
-/// A transmit queue whose packets come in again, so that they must become visible together with
+/// A transmit queue of a loop: its packets come in again, so they must become visible together with
 /// their count. Called around the flip of a lane's ledger: intend() before it, commit() after it.
 /// Data thread of the queue's egress.
 class TxCommit {
@@ -230,9 +230,9 @@ std::string take_port(const PlanPort& port, const std::string& run_dir, const In
 /// The interface that take_port() takes; nothing when the device needs none.
 std::optional<InterfaceWish> interface_wish(const PlanPort& port);
 
-/// Of two of these ports whose interfaces lie on each other (VLAN, macvlan, bridge, bond): what the
-/// upper one would not receive, and what mends it. Empty: there are none, or the lower one leaves
-/// the kernel's stack what it receives (`host`).
+/// Of two of these ports with interfaces that lie on each other (VLAN, macvlan, bridge, bond): what
+/// the upper one would not receive, and what mends it. Empty: there are none, or the lower one
+/// leaves the kernel's stack what it receives (`host`).
 struct StackedPorts {
   std::size_t upper = 0;  ///< number in the ports
   std::string trouble;

@@ -36,7 +36,7 @@ ReplaySettings replay_settings(const PlanPort& port);
 void check_replay(const PlanPort& port);
 PortQueues replay_queues(const PlanPort& port);
 
-/// With several queues, each has the flows whose hash selects it, as on a network card. Throws
+/// With several queues, each has the flows that their hash gives it, as on a network card. Throws
 /// Error when the capture has more packets for this queue than the pool has buffers.
 ///
 /// Packet `ordinal` always lies in buffer first + ordinal mod (whole copies that fit the pool): the

@@ -71,7 +71,7 @@ void open_to_packets(const UniqueFd& socket) {
   filter(socket, received);
 }
 
-/// A socket whose interface has gone is bound to none.
+/// A socket is bound to none when its interface has gone.
 bool is_bound_to(const UniqueFd& socket, std::uint32_t interface_index) noexcept {
   sockaddr_ll address{};
   socklen_t bytes = sizeof address;

@@ -21,7 +21,7 @@ struct NamedSignature {
 std::optional<NamedSignature> named_signature(const EventRecord& record) noexcept;
 
 /// Names of the signatures of all functions of a topology: of the images in use, and of the image
-/// before, whose records may still be in a ring. One thread.
+/// before, as its records may still be in a ring. One thread.
 class SignatureBook {
  public:
   /// Reads the new images: those in use, and editions beside them. Returns what cannot be read; it

@@ -26,7 +26,7 @@ struct StreamFileLimits {
 
   friend bool operator==(const StreamFileLimits&, const StreamFileLimits&) = default;
 };
-/// The limits of a function `streams`, whose settings have been checked; nothing for any other.
+/// The limits of a function `streams` with checked settings; nothing for any other.
 std::optional<StreamFileLimits> stream_file_limits(const PlanFunction& function);
 
 /// Files of one function `streams` (services/functions/streams/README.md): one of each direction of
@@ -39,7 +39,7 @@ std::optional<StreamFileLimits> stream_file_limits(const PlanFunction& function)
 class StreamFiles {
  public:
   static constexpr const char* kIndex = "connections.jsonl";
-  /// The list of files whose connections have not ended; a successor goes on with them.
+  /// The list of files of connections that have not ended; a successor goes on with them.
   static constexpr const char* kOpen = ".open";
 
   /// Makes the folder where there is none. Goes on with what a killed process left.

@@ -271,7 +271,7 @@ class IptablesLine {
 struct SavedTables {
   FirewallChains filter;
   std::map<std::string, FirewallChains> others;
-  std::set<std::string> closed;  ///< chains of these whose policy drops, as "raw PREROUTING"
+  std::set<std::string> closed;  ///< chains of these with a policy of drop, as "raw PREROUTING"
   FirewallNotrack notrack;       ///< of PREROUTING of raw
   std::string table;             ///< that the lines are of; empty: another
   bool complete = false;         ///< the end of filter has been there
